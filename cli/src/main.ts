@@ -1,0 +1,15 @@
+import { readFileSync } from "node:fs";
+import { Command } from "commander";
+
+const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+const program = new Command("plimsoll")
+  .description(
+    "Bounds for the calls a service makes and the work it accepts, and a replay that runs the same guards.",
+  )
+  .version(manifest.version)
+  .showHelpAfterError();
+
+await program.parseAsync();
