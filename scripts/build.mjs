@@ -1,0 +1,26 @@
+// `npm run build`: compiles what changed (`tsc -b`), then writes the files that are made from built code.
+import { existsSync, writeFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import { root, runNode, tool } from "./lib/run.mjs";
+
+/**
+ * Files made from built code: `module` exports `json`, which is written to `file`.
+ * A module that is not written yet is passed over.
+ */
+const generated = [
+  { module: "dist/system/json-schema.js", json: "jsonSchema", file: "dist/system/system.schema.json" },
+];
+
+async function generate() {
+  for (const { module, json, file } of generated) {
+    const path = `${root}/${module}`;
+    if (!existsSync(path)) continue;
+    const made = (await import(pathToFileURL(path).href))[json];
+    const value = typeof made === "function" ? made() : made;
+    writeFileSync(`${root}/${file}`, `${JSON.stringify(value, null, 2)}\n`);
+  }
+}
+
+const { code } = await runNode(tool("tsc", "-b"));
+if (code === 0) await generate();
+process.exitCode = code;

@@ -1,0 +1,57 @@
+// How every script here starts another program, and where the repo is.
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+
+/** The root of the repo, with no slash at its end. */
+export const root = fileURLToPath(new URL("../..", import.meta.url)).replace(/[\\/]$/, "");
+
+/** The path of a tool's script in node_modules, to be run by Node: no shell, the same on every system. */
+const tools = {
+  tsc: "typescript/bin/tsc",
+  vitest: "vitest/vitest.mjs",
+  biome: "@biomejs/biome/bin/biome",
+  knip: "knip/bin/knip.js",
+};
+
+/**
+ * The arguments to Node that run one of the tools.
+ * @param {keyof typeof tools} name
+ * @param {string[]} args
+ */
+export const tool = (name, ...args) => [`${root}/node_modules/${tools[name]}`, ...args];
+
+/**
+ * Runs a program to its end, in the root of the repo.
+ * `output` says where its two streams go: "inherit" leaves them as they are, "stderr" keeps our own stdout clean,
+ * "capture" collects both.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ output?: "inherit" | "stderr" | "capture", env?: Record<string, string> }} [options]
+ * @returns {Promise<{ code: number, text: string }>}
+ */
+export function run(command, args, { output = "inherit", env = {} } = {}) {
+  /** @type {import("node:child_process").StdioOptions} */
+  const stdio = {
+    inherit: /** @type {const} */ ("inherit"),
+    stderr: /** @type {import("node:child_process").StdioOptions} */ (["inherit", 2, 2]),
+    capture: /** @type {import("node:child_process").StdioOptions} */ (["ignore", "pipe", "pipe"]),
+  }[output];
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, stdio, env: { ...process.env, ...env } });
+    let text = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (chunk) => {
+        text += chunk;
+      });
+    }
+    child.on("error", reject);
+    child.on("close", (code) => resolve({ code: code ?? 1, text }));
+  });
+}
+
+/**
+ * Runs a script or tool with this same Node.
+ * @param {string[]} args
+ * @param {Parameters<typeof run>[2]} [options]
+ */
+export const runNode = (args, options) => run(process.execPath, args, options);

@@ -1,0 +1,11 @@
+// `npm start`: sets the repo up when it has to, then does the main job. Arguments are passed on:
+// `npm start -s -- --json` prints nothing but the program's JSON on stdout.
+import { runNode } from "./lib/run.mjs";
+import { fail, setup } from "./setup.mjs";
+
+/** The command line of the main job. */
+const main = ["cli/bin/plimsoll.js", "--help"];
+
+await setup().catch(fail);
+const { code } = await runNode([...main, ...process.argv.slice(2)]);
+process.exitCode = code;
