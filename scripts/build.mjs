@@ -1,4 +1,5 @@
-// `npm run build`: compiles what changed (`tsc -b`), then writes the files that are made from built code.
+// `npm run build [-- --force]`: compiles what changed (`tsc -b`), or everything, then writes the files that are made
+// from built code.
 import { existsSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { root, runNode, tool } from "./lib/run.mjs";
@@ -21,6 +22,6 @@ async function generate() {
   }
 }
 
-const { code } = await runNode(tool("tsc", "-b"));
+const { code } = await runNode(tool("tsc", "-b", ...process.argv.slice(2)));
 if (code === 0) await generate();
 process.exitCode = code;

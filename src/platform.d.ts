@@ -31,3 +31,8 @@ declare var AbortController: {
   readonly prototype: AbortController;
   new (): AbortController;
 };
+
+interface ErrorConstructor {
+  /** How many frames a new error records: V8's, and no other engine's. */
+  stackTraceLimit?: number | undefined;
+}

@@ -25,7 +25,7 @@ const rules: Rule[] = [
 const repo = readRepo();
 const shown = ({ path, line, message }: Violation): string => `${path}:${line}  ${message}`;
 
-describe.each(rules)("$name", (rule) => {
+describe.each(rules.map((rule) => [rule.name, rule] as const))("%s", (_name, rule) => {
   it("reports each planted breach", () => {
     expect(rule.planted.length).toBeGreaterThan(0);
     for (const { files, says } of rule.planted) {
