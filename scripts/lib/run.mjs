@@ -21,23 +21,29 @@ const tools = {
 export const tool = (name, ...args) => [`${root}/node_modules/${tools[name]}`, ...args];
 
 /**
+ * Where a program's input and its two outputs go: "stderr" keeps our own stdout clean, "capture" collects both.
+ * @type {Record<"inherit" | "stderr" | "capture", import("node:child_process").StdioOptions>}
+ */
+const streams = {
+  inherit: "inherit",
+  stderr: ["inherit", 2, 2],
+  capture: ["ignore", "pipe", "pipe"],
+};
+
+/**
  * Runs a program to its end, in the root of the repo.
- * `output` says where its two streams go: "inherit" leaves them as they are, "stderr" keeps our own stdout clean,
- * "capture" collects both.
  * @param {string} command
  * @param {string[]} args
- * @param {{ output?: "inherit" | "stderr" | "capture", env?: Record<string, string> }} [options]
+ * @param {{ output?: keyof typeof streams, env?: Record<string, string> }} [options]
  * @returns {Promise<{ code: number, text: string }>}
  */
 export function run(command, args, { output = "inherit", env = {} } = {}) {
-  /** @type {import("node:child_process").StdioOptions} */
-  const stdio = {
-    inherit: /** @type {const} */ ("inherit"),
-    stderr: /** @type {import("node:child_process").StdioOptions} */ (["inherit", 2, 2]),
-    capture: /** @type {import("node:child_process").StdioOptions} */ (["ignore", "pipe", "pipe"]),
-  }[output];
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd: root, stdio, env: { ...process.env, ...env } });
+    const child = spawn(command, args, {
+      cwd: root,
+      stdio: streams[output],
+      env: { ...process.env, ...env },
+    });
     let text = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (chunk) => {
