@@ -1,0 +1,244 @@
+/**
+ * Asking for places: the record of one request for admission, and the flat run of guards that it asks.
+ *
+ * Every guard of a run is first *asked* (`check`, which changes nothing), and only if all admit are all places
+ * *taken*: nothing ever has to be undone. One guard of a run may make the record wait in its room; whoever leaves a
+ * room is asked again, the whole run, in the same step, so a probe or a token is never held during a wait.
+ *
+ * What was taken is a list of permits. A permit hears two things: `settle` once, when the attempt is answered
+ * (evidence), and `release` once, when its work has truly ended (capacity). The two are far apart for work that
+ * ignores its timeout; treating them as one is how every peer measured runs five at once behind a limit of one.
+ */
+import type { Token } from "./budget/machine.ts";
+import { type AttemptKind, type Call, type Rejected, rejected } from "./call.ts";
+import type { Ending } from "./evidence.ts";
+import { type Context, type Runtime, Timer } from "./runtime.ts";
+
+/** What a guard gave to one admission. Several admissions may share one permit object. */
+export interface Permit {
+  /** The attempt was answered like this. Called once, before or at `release`. */
+  settle(ending: Ending, admission: Admission): void;
+  /** The work has ended; the place is free. Called once. */
+  release(): void;
+}
+
+/** Where an admission waits for a place. Waiting is bounded in number and in time. */
+export interface Room {
+  readonly kind: "room";
+  /** Lets the admission wait, or refuses because the room is full. */
+  join(admission: Admission, now: number): Rejected | null;
+  /** Forgets a waiting admission. */
+  leave(admission: Admission): void;
+  /** The refusal for a wait that took `maxWaitMs`. */
+  readonly waitedTooLong: Rejected;
+}
+
+/** A guard that decides at once. */
+export interface Admitter {
+  /** Its field name in options, refusals and events. */
+  readonly name: string;
+  /** Admits (null), refuses, or sends to a room. Must not change anything. */
+  check(admission: Admission, now: number): Rejected | Room | null;
+  /** Takes a place, after every guard of the run has admitted in this same step. */
+  take(admission: Admission, now: number): Permit;
+  /** After how many ms the place of an abandoned attempt is taken back; never when undefined. */
+  readonly reclaimAbandonedAfterMs?: number;
+  /** Hears that a guard behind it in the run refused a call that it would have admitted. */
+  refusedWithin?(now: number): void;
+}
+
+/** What a sequence asks the next layer for: this call, as this attempt. */
+export interface Plan {
+  readonly call: Call;
+  readonly number: number;
+  readonly kind: AttemptKind;
+  /** The token that the attempt spends when it is sent, or hands back. */
+  readonly token: Token | null;
+  readonly outer: Admission | null;
+}
+
+/** The refusal for a call whose deadline passes before it is sent. */
+export const EXPIRED: Rejected = rejected("deadline", "expired");
+
+const NO_PERMITS: readonly Permit[] = Object.freeze([]);
+
+/** Neighbouring admitters, asked as one. */
+export class Run {
+  readonly admitters: readonly Admitter[];
+
+  constructor(admitters: readonly Admitter[]) {
+    this.admitters = admitters;
+  }
+
+  /** The first refusal, else the room to wait in, else null. */
+  check(admission: Admission, now: number): Rejected | Room | null {
+    let room: Room | null = null;
+    for (const admitter of this.admitters) {
+      const answer = admitter.check(admission, now);
+      if (answer === null) continue;
+      if (answer.kind === "rejected") return answer;
+      room = answer;
+    }
+    return room;
+  }
+
+  /** Tells the guards in front of the one that refused. */
+  refusedBy(refusal: Rejected, now: number): void {
+    for (const admitter of this.admitters) {
+      if (admitter.name === refusal.by) return;
+      admitter.refusedWithin?.(now);
+    }
+  }
+
+  /** Takes every place. */
+  take(admission: Admission, now: number): readonly Permit[] {
+    const { admitters } = this;
+    if (admitters.length === 0) return NO_PERMITS;
+    const permits: Permit[] = [];
+    for (const admitter of admitters) permits.push(admitter.take(admission, now));
+    return permits;
+  }
+}
+
+/**
+ * One request for places: waits, is let in or refused, is answered, and ends. An `Attempt` is the admission of one
+ * send; a `Scope` is that of a whole sequence.
+ */
+export abstract class Admission extends Timer {
+  readonly runtime: Runtime;
+  readonly call: Call;
+  /** Which attempt of its call this is, from 1. */
+  readonly number: number;
+  kind: AttemptKind;
+  /** The attempt's own limit in ms, `Infinity` for none. A guard may replace it when it takes (a probe's). */
+  timeoutMs: number;
+  /** What it waits in, or null. */
+  room: Room | null = null;
+  /** Neighbours in that room's queue, and since when it waits. */
+  ahead: Admission | null = null;
+  behind: Admission | null = null;
+  waitingSince = 0;
+  /** The caller's async context, captured only if the work may start later than the call. */
+  context: Context | null = null;
+  /** Parts of its work that have not ended; the places are given back when none is left. */
+  live = 0;
+  /** The admission of the sequence around this one, which lasts at least as long. */
+  readonly outer: Admission | null;
+  readonly #run: Run;
+  #permits: readonly Permit[] = NO_PERMITS;
+  #holding = false;
+
+  constructor(runtime: Runtime, run: Run, plan: Plan, timeoutMs: number) {
+    super();
+    this.runtime = runtime;
+    this.#run = run;
+    this.call = plan.call;
+    this.number = plan.number;
+    this.kind = plan.kind;
+    this.outer = plan.outer;
+    this.timeoutMs = timeoutMs;
+  }
+
+  /** Starts: one more part of it is alive, and so is everything around it. */
+  protected begun(): void {
+    this.live = 1;
+    if (this.outer !== null) this.outer.live++;
+  }
+
+  /** One part of it has ended. */
+  endOne(): void {
+    if (--this.live === 0) this.ended();
+  }
+
+  /** The last part has ended: the places are free, and one part of what is around has ended. */
+  protected ended(): void {
+    this.release();
+    if (this.outer !== null) this.outer.endOne();
+  }
+
+  /** All places are held: start. Called from the loop. */
+  protected abstract admitted(now: number): void;
+  /** Refused; nothing is held. */
+  protected abstract refused(refusal: Rejected): void;
+
+  /** Asks the run: starts, waits, or is refused. */
+  protected ask(now: number): void {
+    const answer = this.#run.check(this, now);
+    if (answer === null) {
+      this.#take(now);
+      this.admitted(now);
+    } else if (answer.kind === "rejected") this.#refuse(answer, now);
+    else this.#wait(answer, now);
+  }
+
+  #refuse(refusal: Rejected, now: number): void {
+    if (this.#run.admitters.length > 1) this.#run.refusedBy(refusal, now);
+    this.refused(refusal);
+  }
+
+  #take(now: number): void {
+    this.#permits = this.#run.take(this, now);
+    this.#holding = true;
+  }
+
+  #wait(room: Room, now: number): void {
+    this.context ??= this.runtime.context();
+    const full = room.join(this, now);
+    if (full !== null) return this.#refuse(full, now);
+    this.room = room;
+    this.waits();
+  }
+
+  /** Called when it begins to wait. */
+  protected abstract waits(): void;
+
+  /**
+   * A place came free and this one is next. Asks the whole run again and takes, in one step; the start itself is
+   * left to the loop. Returns whether the place was used. Only a room calls this, after forgetting the admission.
+   */
+  called(now: number): boolean {
+    this.room = null;
+    this.runtime.cancel(this);
+    const answer = this.call.deadline <= now ? EXPIRED : this.#run.check(this, now);
+    if (answer === null) {
+      this.#take(now);
+      this.ready();
+      return true;
+    }
+    this.#refuse(answer.kind === "rejected" ? answer : answer.waitedTooLong, now);
+    return false;
+  }
+
+  /** Called after a wait: makes the loop start what `admitted` starts at once. */
+  protected abstract ready(): void;
+
+  /** The wait has lasted too long. */
+  protected waitEnded(): void {
+    const room = this.room as Room;
+    room.leave(this);
+    this.room = null;
+    const now = this.runtime.now();
+    this.#refuse(this.call.deadline <= now ? EXPIRED : room.waitedTooLong, now);
+  }
+
+  /** Leaves the room without an answer of its own (the caller has gone). */
+  protected stopWaiting(): void {
+    if (this.room === null) return;
+    this.room.leave(this);
+    this.room = null;
+    this.runtime.cancel(this);
+  }
+
+  /** Tells every guard how the attempt was answered. */
+  protected settle(ending: Ending): void {
+    for (const permit of this.#permits) permit.settle(ending, this);
+  }
+
+  /** Gives every place back, once. */
+  protected release(): void {
+    if (!this.#holding) return;
+    this.#holding = false;
+    for (const permit of this.#permits) permit.release();
+    this.#permits = NO_PERMITS;
+  }
+}

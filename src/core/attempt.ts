@@ -1,0 +1,305 @@
+/**
+ * One send. The only place where *answered* and *ended* meet.
+ *
+ * Answered: a result, a timeout or a cancel has been reported and the evidence is settled. Ended: this process holds
+ * nothing of it any more (no promise, socket or body), so its places are free. An attempt that was answered by
+ * anything but its own end is *abandoned* until it ends: it keeps its places, and it is counted.
+ *
+ * The attempt is its own timer, first of its wait, then of its work; and it makes an AbortSignal only when the work
+ * reads one, because a used AbortController costs more than all guards together.
+ */
+import { Admission, EXPIRED, type Plan, type Run } from "./admission.ts";
+import type { RetryBudget, Token } from "./budget/machine.ts";
+import { type Exit, failed, type Outcome, type Rejected, rejected } from "./call.ts";
+import { CancelledError, TimeoutError } from "./errors.ts";
+import { callEvent, type EventBody } from "./events.ts";
+import { type Ending, endingOf } from "./evidence.ts";
+import type { Task } from "./loop.ts";
+import type { Process } from "./process.ts";
+import { MAX_TIMER_MS, type Runtime } from "./runtime.ts";
+
+/** What the work gave: the value it returned, or the error it threw. */
+export type Result = { readonly value: unknown; readonly error?: never } | { readonly error: unknown };
+
+/** The innermost part of a policy: how work is started, judged, timed and counted. One per operation. */
+export interface Leaf {
+  readonly run: Run;
+  /** One attempt's limit in ms; `Infinity` for none. */
+  readonly attemptTimeoutMs: number;
+  /** An attempt is not started with less time left than this. */
+  readonly minUsefulMs: number;
+  /** After this long an abandoned attempt's places are taken back; `Infinity` for never. */
+  readonly reclaimAbandonedAfterMs: number;
+  /** Earns on first attempts, spends on others; null when nothing repeats. */
+  readonly budget: RetryBudget | null;
+  /** Starts the work. It reports by `attempt.succeed` or `attempt.fail`, at once or later. */
+  perform(attempt: Attempt, work: unknown): void;
+  /** Turns what the work gave into an outcome. It may be the user's code, and may throw. */
+  judge(result: Result, attempt: Attempt): Outcome;
+  /** Attempts answered but not ended. */
+  abandoned: number;
+}
+
+/** `waiting` for a place, `admitted` but not yet started, `sent`, `answered`, and last `ended`. */
+export type AttemptState = "new" | "waiting" | "admitted" | "sent" | "answered" | "ended";
+
+const TOO_LITTLE_TIME: Rejected = rejected("deadline", "too little time left");
+
+/** One attempt of a call. The work receives it, and may read the time left, the signal and the call. */
+export class Attempt extends Admission implements Task {
+  readonly leaf: Leaf;
+  /** The retry token this attempt spends when it is sent; null for a first attempt. */
+  readonly token: Token | null;
+  state: AttemptState = "new";
+  /** When it was sent, in the runtime's ms; −1 before. */
+  sentAt = -1;
+  #maker: Process | null;
+  readonly #work: unknown;
+  #workEnded = false;
+  #abandoned = false;
+  #controller: AbortController | null = null;
+  #abortListener: ((reason: unknown) => void) | null = null;
+  #abortReason: unknown = undefined;
+
+  constructor(runtime: Runtime, leaf: Leaf, plan: Plan, maker: Process, work: unknown = maker.root.work) {
+    super(runtime, leaf.run, plan, leaf.attemptTimeoutMs);
+    this.leaf = leaf;
+    this.token = plan.token;
+    this.#maker = maker;
+    this.#work = work;
+    this.context = maker.root.caller;
+  }
+
+  /** Absolute end of this attempt in the runtime's ms: its own timeout or the call's deadline, the sooner. */
+  get deadline(): number {
+    return Math.min(this.call.deadline, this.sentAt + this.timeoutMs);
+  }
+
+  /** Ms until this attempt is given up, 0 at least; `Infinity` when nothing bounds it. */
+  get timeLeftMs(): number {
+    return Math.max(0, this.deadline - this.runtime.now());
+  }
+
+  /** Fires when the attempt is given up. Made on first use; work that never reads it pays nothing. */
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Calls `listener` once when the attempt is given up: a signal's cheap twin, for adapters. One listener. */
+  onAbort(listener: (reason: unknown) => void): void {
+    if (this.#abortReason === undefined) this.#abortListener = listener;
+    else this.runtime.loop.deliver(listener, this.#abortReason);
+  }
+
+  /** Keeps the attempt alive until the returned function is called: for a body that outlives its headers. */
+  hold(): () => void {
+    if (this.live === 0) return () => {};
+    this.live++;
+    let held = true;
+    return () => {
+      if (!held) return;
+      held = false;
+      const outermost = this.runtime.loop.enter();
+      this.endOne();
+      this.runtime.loop.leave(outermost);
+    };
+  }
+
+  /** Asks for places and starts. Called from the loop. */
+  begin(now: number = this.runtime.now()): void {
+    const left = this.call.deadline - now;
+    if (left <= 0) this.refused(EXPIRED);
+    else if (left < this.leaf.minUsefulMs) this.refused(TOO_LITTLE_TIME);
+    else this.ask(now);
+  }
+
+  /** The work has returned. Only the first end counts. */
+  succeed(value: unknown): void {
+    this.#workDone({ value });
+  }
+
+  /** The work has thrown. Only the first end counts. */
+  fail(error: unknown): void {
+    this.#workDone({ error });
+  }
+
+  /** Gives the attempt up, without telling its fiber: only its fiber calls this. */
+  cancel(reason: unknown): void {
+    this.#maker = null;
+    if (this.state === "answered" || this.state === "ended") return;
+    this.stopWaiting();
+    this.#answer({ kind: "cancelled", reason });
+  }
+
+  /** Starts the work after a wait. Called by the loop. */
+  run(): void {
+    if (this.state === "admitted") this.#send(this.runtime.now());
+  }
+
+  /** Its time is over. Called by the runtime. */
+  override fire(): void {
+    if (this.state === "waiting") this.waitEnded();
+    else if (this.state === "sent") this.#timedOut();
+    else if (this.state === "answered") this.#overdue();
+  }
+
+  protected override admitted(now: number): void {
+    this.#send(now);
+  }
+
+  protected override ready(): void {
+    this.state = "admitted";
+    this.runtime.loop.push(this);
+  }
+
+  protected override waits(): void {
+    this.state = "waiting";
+  }
+
+  protected override refused(refusal: Rejected): void {
+    this.#answer(refusal);
+  }
+
+  #send(now: number): void {
+    const { leaf, runtime } = this;
+    const limit = Math.min(this.timeoutMs, this.call.deadline - now);
+    this.state = "sent";
+    this.sentAt = now;
+    this.begun();
+    if (this.#maker !== null) this.#maker.root.sent++;
+    // Only a deadline can be further away than the longest timer (24 days): nobody waits for it that long.
+    if (limit <= MAX_TIMER_MS) runtime.arm(this, limit);
+    if (this.token !== null) this.token.sent();
+    else if (leaf.budget !== null) leaf.budget.firstSent();
+    if (runtime.sink !== null) {
+      const limitMs = limit < Infinity ? limit : null;
+      this.#emit({ type: "attempt.sent", attempt: this.number, kind: this.kind, limitMs });
+    }
+    try {
+      leaf.perform(this, this.#work);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  #workDone(result: Result): void {
+    if (this.#workEnded || this.live === 0) return;
+    this.#workEnded = true;
+    const outermost = this.runtime.loop.enter();
+    const outcome = this.state === "sent" ? this.#judge(result) : null;
+    this.live--;
+    if (outcome !== null && this.state === "sent") this.#answer(outcome);
+    else if (this.live === 0) this.ended();
+    this.runtime.loop.leave(outermost);
+  }
+
+  #judge(result: Result): Outcome {
+    try {
+      return this.leaf.judge(result, this);
+    } catch (error) {
+      return failed(error, "permanent");
+    }
+  }
+
+  #timedOut(): void {
+    const untilDeadline = this.call.deadline - this.sentAt;
+    const clipped = untilDeadline < this.timeoutMs;
+    const limitMs = clipped ? untilDeadline : this.timeoutMs;
+    const error = new TimeoutError(this.call, limitMs, clipped);
+    this.#answer(failed(error, "transient", { ended: clipped ? "clipped" : "timeout" }));
+  }
+
+  /** Answered but not ended in time: a body that nobody finishes is given up, and abandoned places are reclaimed. */
+  #overdue(): void {
+    if (this.#abortReason === undefined) {
+      this.#abandon(
+        new TimeoutError(this.call, this.deadline - this.sentAt, this.call.deadline <= this.deadline),
+      );
+    } else {
+      this.release();
+      this.#emit({ type: "attempt.ended", attempt: this.number, reclaimed: true });
+    }
+  }
+
+  /**
+   * Settles the evidence, gives the places back if nothing is left alive, and reports, in this order. What is still
+   * alive goes on: welcome after `ok` (a body), abandoned otherwise.
+   */
+  #answer(exit: Exit): void {
+    const sent = this.state === "sent";
+    const maker = this.#maker;
+    this.state = "answered";
+    this.#maker = null;
+    if (this.live === 0 || exit.kind !== "ok") this.runtime.cancel(this);
+    if (!sent && this.token !== null) this.token.cancel();
+    const ending = endingOf(exit);
+    this.settle(ending);
+    if (sent && this.leaf.budget !== null) this.leaf.budget.settled(exit);
+    if (this.runtime.sink !== null) this.#emitAnswered(exit, ending, sent);
+    if (this.live === 0) this.ended();
+    else if (exit.kind !== "ok") this.#abandon(reasonOf(exit));
+    if (maker !== null) maker.answered(this, exit);
+  }
+
+  #abandon(reason: unknown): void {
+    this.#abortReason = reason ?? new CancelledError();
+    this.#abandoned = true;
+    this.leaf.abandoned++;
+    this.#emit({ type: "attempt.abandoned", attempt: this.number });
+    const { reclaimAbandonedAfterMs } = this.leaf;
+    if (reclaimAbandonedAfterMs < Infinity) this.runtime.arm(this, reclaimAbandonedAfterMs);
+    if (this.#abortListener !== null) this.runtime.loop.deliver(this.#abortListener, this.#abortReason);
+    if (this.#controller !== null) this.runtime.loop.push(new Abort(this.#controller, this.#abortReason));
+  }
+
+  /** Nothing of it is left in this process. */
+  protected override ended(): void {
+    if (this.state === "ended") return;
+    this.state = "ended";
+    this.runtime.cancel(this);
+    if (this.sentAt >= 0) super.ended();
+    else this.release();
+    if (!this.#abandoned) return;
+    this.leaf.abandoned--;
+    this.#emit({ type: "attempt.ended", attempt: this.number, reclaimed: false });
+  }
+
+  #emitAnswered(exit: Exit, ending: Ending, sent: boolean): void {
+    const { number: attempt, kind } = this;
+    if (sent) {
+      const durationMs = this.runtime.now() - this.sentAt;
+      this.#emit({ type: "attempt.answered", attempt, kind, ending, durationMs });
+    } else if (exit.kind === "rejected") {
+      this.#emit({ type: "attempt.refused", attempt, by: exit.by, reason: exit.reason });
+    }
+  }
+
+  #emit(body: EventBody): void {
+    if (this.runtime.sink !== null) this.runtime.emit(callEvent(this.call, this.runtime.now(), body));
+  }
+}
+
+function reasonOf(exit: Exit): unknown {
+  if (exit.kind === "cancelled") return exit.reason;
+  return exit.kind === "failed" ? exit.error : exit;
+}
+
+/** Fires a signal from the loop: its listeners are not ours. */
+class Abort implements Task {
+  readonly context = null;
+  readonly #controller: AbortController;
+  readonly #reason: unknown;
+
+  constructor(controller: AbortController, reason: unknown) {
+    this.#controller = controller;
+    this.#reason = reason;
+  }
+
+  run(): void {
+    this.#controller.abort(this.#reason);
+  }
+}

@@ -1,0 +1,154 @@
+/** The breaker as an admitter: asks `machine.ts`, hands out permits, and reports changes of state. */
+import type { Admission, Admitter, Permit } from "../admission.ts";
+import { type Rejected, rejected } from "../call.ts";
+import { callEvent, guardEvent } from "../events.ts";
+import { type Ending, EVIDENCE } from "../evidence.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Guard } from "../stack.ts";
+import { type BreakerState, CircuitBreaker, type Probe, type Verdict } from "./machine.ts";
+import { type BreakerOptions, BreakerPolicy } from "./options.ts";
+
+const OPEN = "open";
+const PROBING = rejected("breaker", "half-open, probes are out");
+const FORCED = rejected("breaker", "forced open");
+/** Given to calls that pass although the breaker would refuse them: they are no evidence. */
+const NO_EVIDENCE: Permit = { settle() {}, release() {} };
+
+/** A breaker in a run. */
+export class BreakerGuard implements Admitter {
+  readonly name = "breaker";
+  readonly machine: CircuitBreaker;
+  readonly runtime: Runtime;
+  readonly random: () => number;
+  readonly #dependency: string;
+  readonly #operation: string;
+  #passing: Passing;
+
+  constructor(machine: CircuitBreaker, runtime: Runtime, dependency: string, operation: string) {
+    this.machine = machine;
+    this.runtime = runtime;
+    this.#dependency = dependency;
+    this.#operation = operation;
+    const random = runtime.random.fork(`breaker ${dependency}.${operation}`);
+    this.random = () => random.next();
+    this.#passing = new Passing(this, machine.state);
+  }
+
+  check(admission: Admission, now: number): Rejected | null {
+    const { machine } = this;
+    if (machine.mode !== "enforce") return machine.mode === "forcedOpen" ? FORCED : null;
+    if (machine.state.name === "closed") return null;
+    const answer = machine.ask(now);
+    if (answer === "probe" && admission.kind !== "hedge") return null;
+    const hint = machine.refusesForMs(now);
+    return hint === undefined || answer === "probe" ? PROBING : rejected("breaker", OPEN, hint);
+  }
+
+  take(admission: Admission, now: number): Permit {
+    const { machine } = this;
+    if (machine.state.name === "closed") return this.#passingNow();
+    if (machine.mode === "forcedClosed") return NO_EVIDENCE;
+    if (machine.ask(now) === "refuse") {
+      this.#emitObserved(admission);
+      return NO_EVIDENCE;
+    }
+    const before = machine.state;
+    const permit = new Probing(this, machine.probe(now));
+    this.changed(before);
+    if (machine.mode === "enforce") {
+      admission.kind = "probe";
+      admission.timeoutMs = machine.policy.probeTimeoutMs ?? admission.timeoutMs;
+    }
+    return permit;
+  }
+
+  /** A guard within has refused a call that this one would have let through. */
+  refusedWithin(now: number): void {
+    const { machine } = this;
+    if (!machine.policy.refusalsFail) return;
+    const before = machine.state;
+    if (before.name === "closed") machine.record(before, "failure", now, this.random);
+    else if (machine.ask(now) === "probe")
+      machine.settleProbe(machine.probe(now), "failure", now, this.random);
+    this.changed(before);
+  }
+
+  /** What an ending means here. */
+  verdict(ending: Ending): Verdict {
+    if (ending === "throttled" && !this.machine.policy.throttlingFails) return "ignored";
+    return EVIDENCE[ending].breaker;
+  }
+
+  /** Reports that the state is no longer `before`, if so. */
+  changed(before: BreakerState): void {
+    const { runtime, machine } = this;
+    if (machine.state === before || machine.state.name === before.name || runtime.sink === null) return;
+    const body = { type: "breaker.changed", from: before.name, to: machine.state.name } as const;
+    runtime.emit(guardEvent(this.#dependency, this.#operation, runtime.now(), body));
+  }
+
+  /** One permit serves every call of a closed period. */
+  #passingNow(): Passing {
+    if (this.#passing.period !== this.machine.state) this.#passing = new Passing(this, this.machine.state);
+    return this.#passing;
+  }
+
+  #emitObserved(admission: Admission): void {
+    if (this.runtime.sink === null) return;
+    const body = { type: "breaker.observed", attempt: admission.number } as const;
+    this.runtime.emit(callEvent(admission.call, this.runtime.now(), body));
+  }
+}
+
+/** The permit of all ordinary calls during one closed period. */
+class Passing implements Permit {
+  readonly period: BreakerState;
+  readonly #guard: BreakerGuard;
+
+  constructor(guard: BreakerGuard, period: BreakerState) {
+    this.#guard = guard;
+    this.period = period;
+  }
+
+  settle(ending: Ending): void {
+    const { period } = this;
+    if (period.name !== "closed") return;
+    const guard = this.#guard;
+    guard.machine.record(period, guard.verdict(ending), guard.runtime.now(), guard.random);
+    guard.changed(period);
+  }
+
+  release(): void {}
+}
+
+/** The permit of one probe. */
+class Probing implements Permit {
+  readonly #guard: BreakerGuard;
+  readonly #probe: Probe;
+
+  constructor(guard: BreakerGuard, probe: Probe) {
+    this.#guard = guard;
+    this.#probe = probe;
+  }
+
+  settle(ending: Ending): void {
+    const guard = this.#guard;
+    const before = guard.machine.state;
+    guard.machine.settleProbe(this.#probe, guard.verdict(ending), guard.runtime.now(), guard.random);
+    guard.changed(before);
+  }
+
+  release(): void {}
+}
+
+/** A breaker as a layer of a stack. Pass a machine instead of options to share it. */
+export function breaker(options: BreakerOptions | CircuitBreaker = {}): Guard {
+  return {
+    name: "breaker",
+    bind: ({ runtime, dependency, operation }) => {
+      const machine =
+        options instanceof CircuitBreaker ? options : new CircuitBreaker(new BreakerPolicy(options));
+      return new BreakerGuard(machine, runtime, dependency, operation);
+    },
+  };
+}

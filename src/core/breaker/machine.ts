@@ -1,0 +1,125 @@
+/**
+ * The circuit breaker: stops calls that are unlikely to succeed, and lets a few real ones test recovery.
+ *
+ *     CLOSED --- enough failures ---> OPEN --- openMs over, next call ---> HALF-OPEN
+ *       ^                              ^                                      |
+ *       |                              +------------ a probe failed ----------+
+ *       +------------------ all probes passed --------------------------------+
+ *
+ * Whoever is admitted gets a permit that belongs to one period of one state; what lands after that period is over is
+ * ignored. A half-open breaker never sends more than `probes` calls; a probe that is cancelled, or whose lease runs
+ * out, frees its slot, so no breaker can be jammed. There is no timer: states change when calls ask or end.
+ * Sources: Nygard, "Release It!"; the Basketly page, Part 7; the resilience notes, §06.
+ */
+import type { BreakerMode, BreakerPolicy } from "./options.ts";
+import type { Window } from "./window.ts";
+
+/** What an attempt's end means to the breaker. */
+export type Verdict = "success" | "failure" | "ignored";
+
+/** Closed: remembers outcomes. */
+interface Closed {
+  readonly name: "closed";
+  readonly window: Window;
+}
+
+/** Open: refuses until `until`. */
+interface Open {
+  readonly name: "open";
+  readonly until: number;
+}
+
+/** Half-open: has sent these probes; `passed` of the answered ones succeeded. */
+interface HalfOpen {
+  readonly name: "halfOpen";
+  readonly probes: Probe[];
+  passed: number;
+}
+
+/** The state of a breaker. */
+export type BreakerState = Closed | Open | HalfOpen;
+
+/** The right to test a half-open breaker's dependency once. */
+export interface Probe {
+  readonly leasedUntil: number;
+}
+
+/** One breaker's state. */
+export class CircuitBreaker {
+  readonly policy: BreakerPolicy;
+  /** Changing it takes effect with the next call; the state underneath goes on as before. */
+  mode: BreakerMode;
+  #state: BreakerState;
+  #openings = 0;
+
+  constructor(policy: BreakerPolicy) {
+    this.policy = policy;
+    this.mode = policy.mode;
+    this.#state = { name: "closed", window: policy.newWindow() };
+  }
+
+  get state(): BreakerState {
+    return this.#state;
+  }
+
+  /** Whether a call at `now` may pass: as an ordinary call, as a probe, or not at all. Changes nothing. */
+  ask(now: number): "pass" | "probe" | "refuse" {
+    const state = this.#state;
+    if (state.name === "closed") return "pass";
+    if (state.name === "open") return now >= state.until ? "probe" : "refuse";
+    if (state.passed + state.probes.length < this.policy.probes) return "probe";
+    return state.probes.some((probe) => probe.leasedUntil <= now) ? "probe" : "refuse";
+  }
+
+  /** For how many ms `ask` will certainly refuse; undefined if it depends on the probes. */
+  refusesForMs(now: number): number | undefined {
+    return this.#state.name === "open" ? Math.max(0, this.#state.until - now) : undefined;
+  }
+
+  /** Takes a probe, after `ask` said so at the same `now`. */
+  probe(now: number): Probe {
+    let state = this.#state;
+    if (state.name !== "halfOpen") {
+      state = { name: "halfOpen", probes: [], passed: 0 };
+      this.#state = state;
+    }
+    const lapsed = state.probes.findIndex((probe) => probe.leasedUntil <= now);
+    if (lapsed >= 0) state.probes.splice(lapsed, 1);
+    const probe = { leasedUntil: now + this.policy.probeLeaseMs };
+    state.probes.push(probe);
+    return probe;
+  }
+
+  /** An ordinary call that passed during `closed` has ended. Opens the breaker if that was one failure too many. */
+  record(closed: Closed, verdict: Verdict, now: number, random: () => number): void {
+    if (verdict === "ignored" || this.#state !== closed) return;
+    closed.window.add(verdict === "failure", now);
+    if (verdict === "failure" && this.policy.trips(closed.window)) this.#open(now, random());
+  }
+
+  /** A probe has ended. */
+  settleProbe(probe: Probe, verdict: Verdict, now: number, random: () => number): void {
+    const state = this.#state;
+    if (state.name !== "halfOpen") return;
+    const index = state.probes.indexOf(probe);
+    if (index < 0) return;
+    state.probes.splice(index, 1);
+    if (verdict === "failure") this.#open(now, random());
+    else if (verdict === "success" && ++state.passed === this.policy.probes) this.#close();
+  }
+
+  /** Closes at once and forgets; for operators and tests. */
+  reset(): void {
+    this.#close();
+  }
+
+  #open(now: number, random: number): void {
+    this.#openings++;
+    this.#state = { name: "open", until: now + this.policy.openForMs(this.#openings, random) };
+  }
+
+  #close(): void {
+    this.#openings = 0;
+    this.#state = { name: "closed", window: this.policy.newWindow() };
+  }
+}

@@ -1,0 +1,171 @@
+/** The options of a breaker, checked once and shared by all breakers made from them. */
+import { OptionError } from "../errors.ts";
+import { checkKeys, checkMs, checkNumber, checkOneOf } from "../options.ts";
+import { CountWindow, TimeWindow, type Window } from "./window.ts";
+
+/** How long a breaker stays open the first time and after failed probes; see `fixed`, `jittered`, `growing`. */
+export interface ReopenOptions {
+  readonly kind: "fixed" | "jittered" | "growing";
+  /** Adds up to this share of the open time, at random, so that callers do not probe together. Default 0.2. */
+  readonly jitter?: number;
+  /** Growth per opening without a close in between, 1 to 100. Default 2. */
+  readonly factor?: number;
+  /** Longest open time in ms. Default 12 × `openMs`. */
+  readonly maxMs?: number;
+}
+
+/** Options of `breaker`. */
+export interface BreakerOptions {
+  /**
+   * What is remembered while closed: the last `calls` outcomes (1 to 100,000) or those of the last `ms` (10 to
+   * 3,600,000). Default `{ calls: 100 }` (resilience4j).
+   */
+  readonly window?: { readonly calls: number } | { readonly ms: number };
+  /** Opens only with at least this many outcomes. Default: a full count window; 20 for a time window (Hystrix). */
+  readonly minimumCalls?: number;
+  /** Opens when at least this share failed; above 0, at most 1. Default 0.5 (resilience4j, Hystrix). */
+  readonly failureRate?: number;
+  /** How long it stays open before it lets probes through, in ms, 1 to 2^31 − 1. Default 5,000 (Hystrix, Polly). */
+  readonly openMs?: number;
+  /** How `openMs` varies. Default `growing()`, jittered. */
+  readonly reopen?: ReopenOptions;
+  /** Probes that a half-open breaker sends at most, and that must all pass; 1 to 1,000. Default 3 (Basketly, C6). */
+  readonly probes?: number;
+  /** A probe's own timeout in ms; above the healthy P99. Default: the attempt timeout. */
+  readonly probeTimeoutMs?: number;
+  /** After this long an unanswered probe no longer counts, in ms. Default: `openMs`, at least `probeTimeoutMs`. */
+  readonly probeLeaseMs?: number;
+  /** What the dependency's own "overloaded" (429, 503) counts as. Default "failure". */
+  readonly throttling?: "failure" | "ignored";
+  /**
+   * What a refusal by a guard within (a full bulkhead, say) counts as. Default "ignored": it says nothing about the
+   * dependency. "failure" only to reproduce the Basketly page's C7.
+   */
+  readonly localRefusals?: "ignored" | "failure";
+  /** `enforce` (default); `observe`: decide and report, refuse nothing; or forced. Can be changed later. */
+  readonly mode?: BreakerMode;
+}
+
+/** What a breaker does with its decisions. */
+export type BreakerMode = "enforce" | "observe" | "forcedOpen" | "forcedClosed";
+
+/** Always `openMs`. Callers that opened together probe together: for tests and the Basketly figures. */
+export function fixed(): ReopenOptions {
+  return { kind: "fixed" };
+}
+
+/** `openMs` and up to `jitter` of it more. */
+export function jittered(jitter = 0.2): ReopenOptions {
+  return { kind: "jittered", jitter };
+}
+
+/** `openMs`, growing with every opening until it closes again, and jittered. The default. */
+export function growing(options: Omit<ReopenOptions, "kind"> = {}): ReopenOptions {
+  return { kind: "growing", ...options };
+}
+
+const KEYS = [
+  "window",
+  "minimumCalls",
+  "failureRate",
+  "openMs",
+  "reopen",
+  "probes",
+  "probeTimeoutMs",
+  "probeLeaseMs",
+  "throttling",
+  "localRefusals",
+  "mode",
+];
+
+/** Checked breaker options. */
+export class BreakerPolicy {
+  readonly minimumCalls: number;
+  readonly failureRate: number;
+  readonly openMs: number;
+  readonly probes: number;
+  readonly probeTimeoutMs: number | undefined;
+  readonly probeLeaseMs: number;
+  readonly throttlingFails: boolean;
+  readonly refusalsFail: boolean;
+  readonly mode: BreakerMode;
+  readonly #calls: number | undefined;
+  readonly #windowMs: number;
+  readonly #reopen: Required<ReopenOptions>;
+
+  constructor(options: BreakerOptions, field = "breaker") {
+    checkKeys(field, options, KEYS);
+    const window = options.window ?? { calls: 100 };
+    checkKeys(`${field}.window`, window, ["calls", "ms"]);
+    if ("calls" in window === "ms" in window)
+      throw new OptionError(`${field}.window`, window, "either calls or ms");
+    const calls = "calls" in window ? window.calls : undefined;
+    this.#calls =
+      calls && checkNumber(`${field}.window.calls`, calls, { min: 1, max: 100_000, integer: true });
+    if (calls !== undefined && this.#calls === undefined)
+      this.#calls = checkNumber(`${field}.window.calls`, calls, { min: 1 });
+    this.#windowMs =
+      "ms" in window ? checkMs(`${field}.window.ms`, window.ms, { min: 10, max: 3_600_000 }) : 0;
+    this.minimumCalls = checkNumber(`${field}.minimumCalls`, options.minimumCalls ?? this.#calls ?? 20, {
+      min: 1,
+      max: this.#calls ?? 1_000_000,
+      integer: true,
+    });
+    this.failureRate = checkNumber(`${field}.failureRate`, options.failureRate ?? 0.5, { above: 0, max: 1 });
+    this.openMs = checkMs(`${field}.openMs`, options.openMs ?? 5_000, { min: 1 });
+    this.probes = checkNumber(`${field}.probes`, options.probes ?? 3, { min: 1, max: 1000, integer: true });
+    this.probeTimeoutMs =
+      options.probeTimeoutMs === undefined
+        ? undefined
+        : checkMs(`${field}.probeTimeoutMs`, options.probeTimeoutMs, { min: 1 });
+    this.probeLeaseMs = checkMs(
+      `${field}.probeLeaseMs`,
+      options.probeLeaseMs ?? Math.max(this.openMs, this.probeTimeoutMs ?? 0),
+      { min: this.probeTimeoutMs ?? 1 },
+    );
+    this.throttlingFails =
+      checkOneOf(`${field}.throttling`, options.throttling ?? "failure", ["failure", "ignored"]) ===
+      "failure";
+    this.refusalsFail =
+      checkOneOf(`${field}.localRefusals`, options.localRefusals ?? "ignored", ["ignored", "failure"]) ===
+      "failure";
+    this.mode = checkOneOf(`${field}.mode`, options.mode ?? "enforce", [
+      "enforce",
+      "observe",
+      "forcedOpen",
+      "forcedClosed",
+    ]);
+    this.#reopen = checkReopen(`${field}.reopen`, options.reopen ?? growing(), this.openMs);
+  }
+
+  /** An empty window. */
+  newWindow(): Window {
+    return this.#calls === undefined ? new TimeWindow(this.#windowMs) : new CountWindow(this.#calls);
+  }
+
+  /** Whether what is in the window opens the breaker. */
+  trips(window: Window): boolean {
+    return window.total >= this.minimumCalls && window.failures >= this.failureRate * window.total;
+  }
+
+  /** How long the `openings`-th opening in a row (from 1) lasts; `random` is uniform in [0, 1). */
+  openForMs(openings: number, random: number): number {
+    const { kind, jitter, factor, maxMs } = this.#reopen;
+    let ms = this.openMs;
+    if (kind === "growing") for (let i = 1; i < openings && ms < maxMs; i++) ms *= factor;
+    ms = Math.min(ms, maxMs);
+    return kind === "fixed" ? ms : ms * (1 + jitter * random);
+  }
+}
+
+function checkReopen(field: string, options: ReopenOptions, openMs: number): Required<ReopenOptions> {
+  checkKeys(field, options, ["kind", "jitter", "factor", "maxMs"]);
+  return {
+    kind: checkOneOf(`${field}.kind`, options.kind, ["fixed", "jittered", "growing"]),
+    jitter: checkNumber(`${field}.jitter`, options.jitter ?? 0.2, { max: 1 }),
+    factor: checkNumber(`${field}.factor`, options.factor ?? 2, { min: 1, max: 100 }),
+    maxMs: checkMs(`${field}.maxMs`, options.maxMs ?? Math.min(12 * openMs, 1_000_000_000), {
+      min: Math.min(openMs, 1_000_000_000),
+    }),
+  };
+}

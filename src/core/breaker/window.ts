@@ -1,0 +1,85 @@
+/**
+ * What a closed breaker remembers: the last N outcomes, or those of the last T ms. Both cost the same per call
+ * however large they are: a count window flips one bit and keeps a sum, a time window counts in ten buckets.
+ *
+ * A count window trips within the first N calls of a total failure; a time window full of healthy history is as
+ * slow as its length times the threshold. Source: the Basketly page, Part 7 ("Count window or time window").
+ */
+
+/** Recent outcomes of one operation. */
+export interface Window {
+  /** Adds an outcome. `now` matters to time windows only. */
+  add(failed: boolean, now: number): void;
+  /** Outcomes inside. */
+  readonly total: number;
+  /** Failures among them. */
+  readonly failures: number;
+}
+
+const BITS = 30;
+
+/** The last `calls` outcomes, one bit each. */
+export class CountWindow implements Window {
+  total = 0;
+  failures = 0;
+  readonly #calls: number;
+  readonly #words: number[];
+  #next = 0;
+
+  constructor(calls: number) {
+    this.#calls = calls;
+    this.#words = new Array(Math.ceil(calls / BITS)).fill(0);
+  }
+
+  add(failed: boolean): void {
+    const at = this.#next;
+    const index = (at / BITS) | 0;
+    const mask = 1 << (at % BITS);
+    const word = this.#words[index] as number;
+    if (this.total < this.#calls) this.total++;
+    else if ((word & mask) !== 0) this.failures--;
+    if (failed) this.failures++;
+    this.#words[index] = failed ? word | mask : word & ~mask;
+    this.#next = at + 1 === this.#calls ? 0 : at + 1;
+  }
+}
+
+const BUCKETS = 10;
+
+/** The outcomes of the last `ms`, to within a tenth of it. */
+export class TimeWindow implements Window {
+  total = 0;
+  failures = 0;
+  readonly #bucketMs: number;
+  readonly #totals: number[] = new Array(BUCKETS).fill(0);
+  readonly #failures: number[] = new Array(BUCKETS).fill(0);
+  #bucket = -1;
+
+  constructor(ms: number) {
+    this.#bucketMs = ms / BUCKETS;
+  }
+
+  add(failed: boolean, now: number): void {
+    this.#advance(Math.floor(now / this.#bucketMs));
+    const at = this.#bucket % BUCKETS;
+    this.#totals[at] = (this.#totals[at] as number) + 1;
+    this.total++;
+    if (!failed) return;
+    this.#failures[at] = (this.#failures[at] as number) + 1;
+    this.failures++;
+  }
+
+  #advance(bucket: number): void {
+    if (this.#bucket < 0) this.#bucket = bucket;
+    const steps = Math.min(BUCKETS, bucket - this.#bucket);
+    for (let i = 1; i <= steps; i++) this.#forget((this.#bucket + i) % BUCKETS);
+    if (bucket > this.#bucket) this.#bucket = bucket;
+  }
+
+  #forget(at: number): void {
+    this.total -= this.#totals[at] as number;
+    this.failures -= this.#failures[at] as number;
+    this.#totals[at] = 0;
+    this.#failures[at] = 0;
+  }
+}

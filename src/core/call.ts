@@ -1,0 +1,182 @@
+/**
+ * A call, and the ways it can end.
+ *
+ * An *outcome* is what a guard may produce: the dependency answered (`ok`), it failed (`failed`), or this process
+ * refused locally and sent nothing (`rejected`). An *exit* adds `cancelled`, which only callers produce.
+ * Failures say two things that decide everything later: their class (may a repeat help?) and their effect (may the
+ * failed attempt have changed something?). Source: the resilience notes, §01 and §03.
+ */
+
+/**
+ * How essential a call is, most essential first (the SRE book's four levels). Only what a trusted caller says
+ * counts. Default of a call: `critical`.
+ */
+export type Criticality = "criticalPlus" | "critical" | "sheddablePlus" | "sheddable";
+
+/** Why an attempt is made. A probe is an attempt that a half-open breaker let through. */
+export type AttemptKind = "original" | "retry" | "hedge" | "probe";
+
+/**
+ * Whether a repeat may help. `transient`: later or elsewhere it may work. `throttling`: the dependency asked for
+ * less. `permanent`: the same request fails again (a business refusal is one). `unknown`: nobody classified it,
+ * treated as transient. `partial` and `corrupt` come from a validator of replies.
+ */
+export type FailureClass = "transient" | "throttling" | "permanent" | "unknown" | "partial" | "corrupt";
+
+/** What a failed attempt may have changed: `none` when it certainly did not run, else `unknown`. */
+export type Effect = "none" | "unknown";
+
+/** The dependency's own word about repeating: wait at least this many ms, or never. */
+export type Pushback = number | "never";
+
+/** The dependency answered. */
+export interface Ok<T> {
+  readonly kind: "ok";
+  readonly value: T;
+  /** Set when this is less than the whole answer: by the callee's own word, or by what the fallback replaced. */
+  readonly degradedBy?: "callee" | Failed | Rejected | undefined;
+}
+
+/** The attempt was sent (or tried to be) and failed. */
+export interface Failed {
+  readonly kind: "failed";
+  readonly error: unknown;
+  readonly class: FailureClass;
+  readonly effect: Effect;
+  readonly pushback?: Pushback | undefined;
+  /** How far it got: `unsent` never left, `timeout` ran its full time, `clipped` ended at the call's deadline. */
+  readonly ended?: "unsent" | "timeout" | "clipped" | undefined;
+  /** The local refusal that prevented another attempt, when one did. */
+  readonly stoppedBy?: Rejected | undefined;
+}
+
+/** Refused here, before anything was sent: `sent` would be false by definition. It costs no stack trace. */
+export interface Rejected {
+  readonly kind: "rejected";
+  /** The guard that refused, by its field name: `breaker`, `bulkhead`, `budget`, `deadline` … */
+  readonly by: string;
+  /** What it saw, in a word or two: `open`, `full`, `expired` … */
+  readonly reason: string;
+  /** A hint: before this many ms the same refusal is certain. */
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** The caller no longer wants the answer. */
+export interface Cancelled {
+  readonly kind: "cancelled";
+  readonly reason: unknown;
+}
+
+/** What a guarded call gives. */
+export type Outcome<T = unknown> = Ok<T> | Failed | Rejected;
+
+/** How a call ends: an outcome, or cancelled from outside. */
+export type Exit<T = unknown> = Outcome<T> | Cancelled;
+
+/** A whole answer. */
+export function ok<T>(value: T): Ok<T> {
+  return { kind: "ok", value, degradedBy: undefined };
+}
+
+/** An answer of the callee that is less than whole, by its own word. */
+export function degraded<T>(value: T): Ok<T> {
+  return { kind: "ok", value, degradedBy: "callee" };
+}
+
+/** A failure of the dependency. Default effect: `unknown`, which is the safe assumption about a write. */
+export function failed(
+  error: unknown,
+  failureClass: FailureClass,
+  more?: { effect?: Effect; pushback?: Pushback; ended?: "unsent" | "timeout" | "clipped" },
+): Failed {
+  return {
+    kind: "failed",
+    error,
+    class: failureClass,
+    effect: more?.effect ?? "unknown",
+    pushback: more?.pushback,
+    ended: more?.ended,
+    stoppedBy: undefined,
+  };
+}
+
+/** A local refusal. Where nothing in it varies, prepare one and hand it out again and again. */
+export function rejected(by: string, reason: string, retryAfterMs?: number): Rejected {
+  return { kind: "rejected", by, reason, retryAfterMs };
+}
+
+/** What names a call and decides how it is treated; everything a guard may look at. */
+export interface CallFields {
+  readonly criticality: Criticality;
+  /** Whose work this is; empty when unknown. */
+  readonly tenant: string;
+  /** What a keyed guard keys on (a shard, a country, a host); empty when unkeyed. */
+  readonly key: string;
+  /** The same on every attempt of a write, so that the callee can return its first result. */
+  readonly idempotencyKey: string | undefined;
+}
+
+/** A call about which nothing is known. */
+export const PLAIN_CALL: CallFields = Object.freeze({
+  criticality: "critical",
+  tenant: "",
+  key: "",
+  idempotencyKey: undefined,
+});
+
+/** One logical call: plain data, shared by all its attempts. */
+export class Call implements CallFields {
+  readonly dependency: string;
+  readonly operation: string;
+  /** Whether repeating it has the same effect as making it once. */
+  readonly idempotent: boolean;
+  /** Absolute, in the runtime's monotonic ms; `Infinity` when there is none. */
+  readonly deadline: number;
+  readonly criticality: Criticality;
+  readonly tenant: string;
+  readonly key: string;
+  readonly idempotencyKey: string | undefined;
+  /** A number of its own within the runtime; 0 while nobody listens to events. */
+  readonly id: number;
+
+  constructor(
+    dependency: string,
+    operation: string,
+    idempotent: boolean,
+    fields: CallFields,
+    deadline: number,
+    id: number,
+  ) {
+    this.dependency = dependency;
+    this.operation = operation;
+    this.idempotent = idempotent;
+    this.deadline = deadline;
+    this.criticality = fields.criticality;
+    this.tenant = fields.tenant;
+    this.key = fields.key;
+    this.idempotencyKey = fields.idempotencyKey;
+    this.id = id;
+  }
+
+  /** Whether a failed attempt of unknown effect may be made again. */
+  get repeatable(): boolean {
+    return this.idempotent || this.idempotencyKey !== undefined;
+  }
+
+  /** The same call with some fields changed; a deadline can only come closer. */
+  with(changes: Partial<CallFields> & { readonly deadline?: number }): Call {
+    const { dependency, operation, idempotent, id } = this;
+    const deadline = Math.min(this.deadline, changes.deadline ?? Infinity);
+    return new Call(dependency, operation, idempotent, { ...this.#fields(), ...changes }, deadline, id);
+  }
+
+  /** The same call with all the time in the world: for a fallback, which has a limit of its own. */
+  withoutDeadline(): Call {
+    return new Call(this.dependency, this.operation, this.idempotent, this.#fields(), Infinity, this.id);
+  }
+
+  #fields(): CallFields {
+    const { criticality, tenant, key, idempotencyKey } = this;
+    return { criticality, tenant, key, idempotencyKey };
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * What a result means when nobody says otherwise: a value is a whole answer; an error is looked up.
+ *
+ * Adapters mark their errors (`FAILURE`), Node and undici name theirs by code, and a fault of the program itself is
+ * permanent. Only a failed connection proves that nothing was sent: a reset of a socket that was in use does not.
+ * An error of another guarded call further down is an answer *here*: its timeout is not this attempt's timeout, and
+ * its refusal must not be retried once more. Sources: the resilience notes, §01; nodejs/node#47130 (ECONNRESET on a
+ * kept-alive socket says nothing about processing).
+ */
+import type { Result } from "./attempt.ts";
+import { type Failed, type FailureClass, failed, type Outcome, ok } from "./call.ts";
+import { RefusedError, TimeoutError } from "./errors.ts";
+
+/** The key under which an adapter's error says what it means. */
+export const FAILURE: unique symbol = Symbol.for("plimsoll.failure");
+
+/** An error that says what it means. */
+export interface ClassifiedError {
+  readonly [FAILURE]: Omit<Failed, "kind" | "error" | "stoppedBy">;
+}
+
+const NOT_SENT = new Set([
+  "ECONNREFUSED",
+  "ENOTFOUND",
+  "EAI_AGAIN",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "UND_ERR_CONNECT_TIMEOUT",
+]);
+
+const TRANSIENT = new Set([
+  "ECONNRESET",
+  "ECONNABORTED",
+  "EPIPE",
+  "ETIMEDOUT",
+  "UND_ERR_SOCKET",
+  "UND_ERR_HEADERS_TIMEOUT",
+  "UND_ERR_BODY_TIMEOUT",
+]);
+
+const PROGRAM_FAULTS = new Set(["TypeError", "RangeError", "ReferenceError", "SyntaxError", "AbortError"]);
+
+/** How deep a chain of causes is followed. */
+const MAX_CAUSES = 10;
+
+/** The outcome of a result that nobody has judged. */
+export function classify(result: Result): Outcome {
+  return "error" in result ? classifyError(result.error) : ok(result.value);
+}
+
+function classifyError(error: unknown): Failed {
+  let cause: unknown = error;
+  for (let depth = 0; depth < MAX_CAUSES && typeof cause === "object" && cause !== null; depth++) {
+    if (FAILURE in cause) return { kind: "failed", error, ...(cause as ClassifiedError)[FAILURE] };
+    if (cause instanceof TimeoutError) return failed(error, "transient");
+    if (cause instanceof RefusedError)
+      return failed(error, "throttling", { effect: "none", pushback: "never" });
+    const { code } = cause as { code?: unknown };
+    if (typeof code === "string") {
+      if (NOT_SENT.has(code)) return failed(error, "transient", { effect: "none", ended: "unsent" });
+      if (TRANSIENT.has(code)) return failed(error, "transient");
+    }
+    cause = (cause as { cause?: unknown }).cause;
+  }
+  return failed(error, classOf(error));
+}
+
+function classOf(error: unknown): FailureClass {
+  const name = typeof error === "object" && error !== null ? (error as { name?: unknown }).name : undefined;
+  return typeof name === "string" && PROGRAM_FAULTS.has(name) ? "permanent" : "unknown";
+}

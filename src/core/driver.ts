@@ -1,0 +1,238 @@
+/**
+ * The driver: runs a policy written as generators.
+ *
+ * A sequence (retry, hedge, fallback …) is a short generator that reads like straight-line code. It yields *steps*;
+ * each suspends the fiber until it resumes it. Three kinds block: an attempt (or a scope) that waits and works, a
+ * sleep, and a choice between branches. Each honours the call's deadline itself, so nothing else races with a clock.
+ *
+ * Cancelling answers at once, cancels the branches, then unwinds through the generators' `finally` blocks, which
+ * hold no yield, return, continue or throw. A fiber that is executing is marked, and unwinds at its next step.
+ */
+import { Admission, type Plan, type Run } from "./admission.ts";
+import { Attempt, type Leaf } from "./attempt.ts";
+import { type Call, type Exit, failed, type Rejected } from "./call.ts";
+import { endingOf } from "./evidence.ts";
+import type { Task } from "./loop.ts";
+import { type Answer, CallProcess, type Process } from "./process.ts";
+import { type Context, type Runtime, Timer } from "./runtime.ts";
+
+/** Something a fiber waits for. It ends by resuming the fiber, unless it is cancelled first. */
+export interface Step {
+  begin(): void;
+  cancel(reason: unknown): void;
+}
+
+/** A policy in progress: yields steps, returns how it ended. */
+export type Steps = Generator<Step, Exit, unknown>;
+
+/** The next layer inwards. */
+export type Next = (plan: Plan, fiber: Fiber) => Steps;
+
+/** A guard that waits or repeats. */
+export interface Sequence {
+  readonly name: string;
+  run(plan: Plan, next: Next, fiber: Fiber): Steps;
+}
+
+/** One strand of a call: a generator and the step it waits for. */
+export class Fiber implements Process, Task {
+  readonly root: CallProcess;
+  /** How it ended, or null. */
+  exit: Exit | null = null;
+  readonly #steps: Steps;
+  readonly #ended: (exit: Exit) => void;
+  readonly #branches: Fiber[] = [];
+  #step: Step | null = null;
+  #resumedWith: unknown = undefined;
+  #executing = false;
+
+  constructor(root: CallProcess, policy: Next, plan: Plan, ended: (exit: Exit) => void) {
+    this.root = root;
+    this.#steps = policy(plan, this);
+    this.#ended = ended;
+  }
+
+  get context(): Context | null {
+    return this.root.caller;
+  }
+
+  /** What it waits for, or null. */
+  get step(): Step | null {
+    return this.#step;
+  }
+
+  /** Starts a branch, from the loop. It is cancelled with this fiber. */
+  fork(policy: Next, plan: Plan, ended: (exit: Exit) => void): Fiber {
+    const branch = new Fiber(this.root, policy, plan, ended);
+    this.#branches.push(branch);
+    this.root.runtime.loop.push(branch);
+    return branch;
+  }
+
+  /** Ends the wait for the present step. */
+  resume(value: unknown): void {
+    this.#step = null;
+    this.#resumedWith = value;
+    this.root.runtime.loop.push(this);
+  }
+
+  answered(_attempt: Attempt, exit: Exit): void {
+    this.resume(exit);
+  }
+
+  /** Runs to the next step. Called by the loop. */
+  run(): void {
+    if (this.exit !== null) return;
+    this.#executing = true;
+    let result: IteratorResult<Step, Exit>;
+    try {
+      result = this.#steps.next(this.#resumedWith);
+    } catch (error) {
+      // Only a callback of the user's (a backoff, say) can throw in here.
+      result = { done: true, value: failed(error, "permanent") };
+    }
+    this.#executing = false;
+    if (this.exit !== null) this.#unwind();
+    else if (result.done === true) this.#end(result.value);
+    else {
+      this.#step = result.value;
+      result.value.begin();
+    }
+  }
+
+  /** Gives this strand up. */
+  cancel(reason: unknown): void {
+    if (this.exit !== null) return;
+    this.exit = { kind: "cancelled", reason };
+    for (const branch of this.#branches) branch.cancel(reason);
+    const step = this.#step;
+    this.#step = null;
+    if (step !== null) step.cancel(reason);
+    if (!this.#executing) this.#unwind();
+  }
+
+  #end(exit: Exit): void {
+    this.exit = exit;
+    for (const branch of this.#branches) branch.cancel(undefined);
+    this.#ended(exit);
+  }
+
+  #unwind(): void {
+    this.#steps.return(this.exit as Exit);
+  }
+}
+
+/** A call driven through generators. */
+export class GeneratedCall extends CallProcess {
+  readonly #fiber: Fiber;
+
+  constructor(runtime: Runtime, call: Call, work: unknown, answer: Answer | null, policy: Next) {
+    super(runtime, call, work, answer);
+    const plan: Plan = { call, number: 1, kind: "original", token: null, outer: null };
+    this.#fiber = new Fiber(this, policy, plan, (exit) => this.finish(exit));
+  }
+
+  override answered(): void {}
+
+  protected override advance(): void {
+    this.#fiber.run();
+  }
+
+  protected override unwind(reason: unknown): void {
+    this.#fiber.cancel(reason);
+  }
+}
+
+/** Waits `delayMs`. */
+export class Sleep extends Timer implements Step {
+  readonly #fiber: Fiber;
+  readonly #delayMs: number;
+
+  constructor(fiber: Fiber, delayMs: number) {
+    super();
+    this.#fiber = fiber;
+    this.#delayMs = delayMs;
+  }
+
+  begin(): void {
+    this.#fiber.root.runtime.arm(this, this.#delayMs);
+  }
+
+  cancel(): void {
+    this.#fiber.root.runtime.cancel(this);
+  }
+
+  override fire(): void {
+    this.#fiber.resume(undefined);
+  }
+}
+
+/** The innermost layer: one attempt. */
+export function attemptOf(leaf: Leaf): Next {
+  return function* (plan, fiber) {
+    return (yield new Attempt(fiber.root.runtime, leaf, plan, fiber)) as Exit;
+  };
+}
+
+/** A layer of admitters around a sequence: their places are held until everything within has ended. */
+export function scopeOf(run: Run, next: Next): Next {
+  return function* (plan, fiber) {
+    const scope = new Scope(run, plan, fiber);
+    let exit: Exit = { kind: "cancelled", reason: undefined };
+    try {
+      const refusal = (yield scope) as Rejected | null;
+      exit = refusal ?? (yield* next({ ...plan, outer: scope }, fiber));
+    } finally {
+      scope.close(exit);
+    }
+    return exit;
+  };
+}
+
+/** The admission of a whole sequence. Resumes its fiber with the refusal, or null. */
+class Scope extends Admission implements Step {
+  readonly #fiber: Fiber;
+  #open = false;
+
+  constructor(run: Run, plan: Plan, fiber: Fiber) {
+    super(fiber.root.runtime, run, plan, Infinity);
+    this.#fiber = fiber;
+    this.context = fiber.context;
+  }
+
+  begin(): void {
+    this.ask(this.runtime.now());
+  }
+
+  cancel(): void {
+    this.stopWaiting();
+  }
+
+  /** The sequence within has ended; attempts it left behind keep the places until they end. */
+  close(exit: Exit): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.settle(endingOf(exit));
+    this.endOne();
+  }
+
+  override fire(): void {
+    this.waitEnded();
+  }
+
+  protected override admitted(): void {
+    this.#open = true;
+    this.begun();
+    this.#fiber.resume(null);
+  }
+
+  protected override ready(): void {
+    this.admitted();
+  }
+
+  protected override refused(refusal: Rejected): void {
+    this.#fiber.resume(refusal);
+  }
+
+  protected override waits(): void {}
+}

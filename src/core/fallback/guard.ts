@@ -1,0 +1,96 @@
+/**
+ * The fallback: what to answer when the dependency does not. Cheaper than the primary, safe, and with time of its
+ * own: the primary gets the call's deadline less `reserveMs`. Its answer is marked as degraded by what it replaced.
+ * Sources: the Basketly page, Part 9; the resilience notes, §08.
+ */
+import type { Plan } from "../admission.ts";
+import { Attempt, type Leaf } from "../attempt.ts";
+import type { Exit, Failed, Rejected } from "../call.ts";
+import type { Fiber, Next, Sequence, Steps } from "../driver.ts";
+import { OptionError } from "../errors.ts";
+import { callEvent } from "../events.ts";
+import { endingOf } from "../evidence.ts";
+import { checkFunction, checkKeys, checkMs } from "../options.ts";
+import type { Process } from "../process.ts";
+import type { Binding, Guard } from "../stack.ts";
+
+/** Makes the substitute answer. It sees what it replaces. */
+export type FallbackFunction = (because: Failed | Rejected, attempt: Attempt) => unknown;
+
+/** Options of `fallback`, where a function alone is not enough. */
+export interface FallbackOptions {
+  readonly run: FallbackFunction;
+  /** Time kept for it: the primary's deadline is this much earlier, in ms. Default 0, right for a local answer. */
+  readonly reserveMs?: number;
+  /** Its own limit in ms, 1 at least. Default: `reserveMs`, or 100 without one (a local answer needs far less). */
+  readonly timeoutMs?: number;
+  /** Whether it also replaces permanent failures. Default false: a bad request is not an outage. */
+  readonly permanent?: boolean;
+}
+
+/** The plan of the primary: its time ends early enough for a substitute. */
+export function reserved(plan: Plan, reserveMs: number): Plan {
+  if (reserveMs === 0 || plan.call.deadline === Infinity) return plan;
+  return { ...plan, call: plan.call.with({ deadline: plan.call.deadline - reserveMs }) };
+}
+
+/** Answers in place of a dependency that does not. */
+export class FallbackGuard implements Sequence {
+  readonly name = "fallback";
+  readonly reserveMs: number;
+  readonly #run: FallbackFunction;
+  readonly #leaf: Leaf;
+  readonly #permanent: boolean;
+
+  constructor(option: FallbackFunction | FallbackOptions, at: Binding, field = "fallback") {
+    const options = typeof option === "function" ? { run: option } : option;
+    checkKeys(field, options, ["run", "reserveMs", "timeoutMs", "permanent"]);
+    this.#run = checkFunction(`${field}.run`, options.run);
+    this.reserveMs = checkMs(`${field}.reserveMs`, options.reserveMs ?? 0);
+    this.#permanent = options.permanent ?? false;
+    if (typeof this.#permanent !== "boolean")
+      throw new OptionError(`${field}.permanent`, this.#permanent, "true or false");
+    const timeoutMs = checkMs(`${field}.timeoutMs`, options.timeoutMs ?? (this.reserveMs || 100), { min: 1 });
+    this.#leaf = at.leaf({ attemptTimeoutMs: timeoutMs });
+  }
+
+  /** What it replaces, or null when the exit stands. */
+  replaces(exit: Exit): Failed | Rejected | null {
+    if (exit.kind === "rejected") return exit;
+    return exit.kind === "failed" && (this.#permanent || exit.class !== "permanent") ? exit : null;
+  }
+
+  /** Makes the substitute, as an attempt of its own. */
+  attempt(because: Failed | Rejected, plan: Plan, process: Process): Attempt {
+    const { runtime } = process.root;
+    if (runtime.sink !== null) {
+      const body = { type: "fallback.used", because: endingOf(because) } as const;
+      runtime.emit(callEvent(plan.call, runtime.now(), body));
+    }
+    const work = (attempt: Attempt) => this.#run(because, attempt);
+    return new Attempt(
+      runtime,
+      this.#leaf,
+      { ...plan, call: plan.call.withoutDeadline(), number: 1, kind: "original", token: null },
+      process,
+      work,
+    );
+  }
+
+  /** The answer: the substitute, marked, or the first failure if the substitute failed too. */
+  result(because: Failed | Rejected, substitute: Exit): Exit {
+    return substitute.kind === "ok" ? { kind: "ok", value: substitute.value, degradedBy: because } : because;
+  }
+
+  *run(plan: Plan, next: Next, fiber: Fiber): Steps {
+    const exit = yield* next(reserved(plan, this.reserveMs), fiber);
+    const because = this.replaces(exit);
+    if (because === null) return exit;
+    return this.result(because, (yield this.attempt(because, plan, fiber)) as Exit);
+  }
+}
+
+/** A fallback as a layer of a stack. */
+export function fallback(option: FallbackFunction | FallbackOptions, field = "fallback"): Guard {
+  return { name: "fallback", bind: (at) => new FallbackGuard(option, at, field) };
+}

@@ -1,0 +1,117 @@
+/** The core: guards, machines and driver, without promises, clocks or timers of their own. */
+export { Admission, type Admitter, EXPIRED, type Permit, type Plan, type Room, Run } from "./admission.ts";
+export { Attempt, type AttemptState, type Leaf, type Result } from "./attempt.ts";
+export {
+  Backoff,
+  type BackoffFunction,
+  type BackoffOption,
+  type BackoffSpec,
+  constant,
+  decorrelatedJitter,
+  equalJitter,
+  exponential,
+  fullJitter,
+  type GrowthOptions,
+  immediately,
+} from "./backoff/machine.ts";
+export { BreakerGuard, breaker } from "./breaker/guard.ts";
+export { type BreakerState, CircuitBreaker, type Probe, type Verdict } from "./breaker/machine.ts";
+export {
+  type BreakerMode,
+  type BreakerOptions,
+  BreakerPolicy,
+  fixed,
+  growing,
+  jittered,
+  type ReopenOptions,
+} from "./breaker/options.ts";
+export { CountWindow, TimeWindow, type Window } from "./breaker/window.ts";
+export { type BudgetOptions, type RepeatKind, RetryBudget, Token } from "./budget/machine.ts";
+export { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
+export { Gate } from "./bulkhead/machine.ts";
+export {
+  type AttemptKind,
+  Call,
+  type CallFields,
+  type Cancelled,
+  type Criticality,
+  degraded,
+  type Effect,
+  type Exit,
+  type Failed,
+  type FailureClass,
+  failed,
+  type Ok,
+  type Outcome,
+  ok,
+  PLAIN_CALL,
+  type Pushback,
+  type Rejected,
+  rejected,
+} from "./call.ts";
+export { type ClassifiedError, classify, FAILURE } from "./classify.ts";
+export { DeadlineGuard, deadline } from "./deadline/guard.ts";
+export {
+  attemptOf,
+  Fiber,
+  GeneratedCall,
+  type Next,
+  type Sequence,
+  Sleep,
+  type Step,
+  type Steps,
+  scopeOf,
+} from "./driver.ts";
+export {
+  CancelledError,
+  type ErrorCode,
+  OptionError,
+  PlimsollError,
+  RefusedError,
+  TimeoutError,
+} from "./errors.ts";
+export {
+  type BreakerStateName,
+  callEvent,
+  EVENTS_VERSION,
+  type EventBase,
+  type EventBody,
+  guardEvent,
+  type PlimsollEvent,
+} from "./events.ts";
+export { type Ending, EVIDENCE, type Evidence, endingOf, HEDGE_LOST } from "./evidence.ts";
+export { type FallbackFunction, FallbackGuard, type FallbackOptions, fallback } from "./fallback/guard.ts";
+export { HedgeGuard, type HedgeOptions, hedge } from "./hedge/guard.ts";
+export { Loop, type Task } from "./loop.ts";
+export {
+  checkFunction,
+  checkKeys,
+  checkMs,
+  checkNumber,
+  checkObject,
+  checkOneOf,
+  type Range,
+} from "./options.ts";
+export {
+  type Classifier,
+  type DependencyOptions,
+  DependencyPolicy,
+  type OperationOptions,
+  OperationPolicy,
+} from "./policy.ts";
+export { type Answer, CallProcess, type Process } from "./process.ts";
+export { AdmissionQueue, type Entry, type QueueOptions } from "./queue/machine.ts";
+export { hash32, type Random, SeededRandom } from "./random.ts";
+export { RetryGuard, retry } from "./retry/guard.ts";
+export { type Again, type RetryOptions, RetryPolicy } from "./retry/machine.ts";
+export { type Context, type EventSink, MAX_TIMER_MS, Runtime, Timer } from "./runtime.ts";
+export {
+  type Binding,
+  type Guard,
+  type Judge,
+  type Layer,
+  type Perform,
+  Stack,
+  type StackOptions,
+} from "./stack.ts";
+export { AttemptTimeout, timeout } from "./timeout/guard.ts";

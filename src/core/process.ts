@@ -1,0 +1,120 @@
+/**
+ * A call in progress: it has one answer, given once, and a caller who may cancel it at any moment.
+ *
+ * How it is driven is left to its two subclasses, the generator driver (`driver.ts`) and the fused path
+ * (`fused.ts`). Both push themselves to the loop to continue and to deliver, so no callback of the caller's ever
+ * runs inside a guard.
+ */
+import type { Attempt } from "./attempt.ts";
+import type { Call, Exit } from "./call.ts";
+import { callEvent } from "./events.ts";
+import { endingOf } from "./evidence.ts";
+import type { Task } from "./loop.ts";
+import type { Context, Runtime } from "./runtime.ts";
+
+/** Hears how a call ended, once. */
+export interface Answer {
+  answered(exit: Exit): void;
+}
+
+/** What makes attempts: a call, or a branch of one. */
+export interface Process {
+  readonly root: CallProcess;
+  answered(attempt: Attempt, exit: Exit): void;
+}
+
+/** A call in progress, whichever way it is driven. */
+export abstract class CallProcess implements Process, Task {
+  readonly runtime: Runtime;
+  readonly call: Call;
+  readonly work: unknown;
+  /** How many attempts were sent. */
+  sent = 0;
+  #caller: Context | null = null;
+  #answer: Answer | null;
+  #exit: Exit | null = null;
+  readonly #startedAt: number;
+
+  constructor(runtime: Runtime, call: Call, work: unknown, answer: Answer | null) {
+    this.runtime = runtime;
+    this.call = call;
+    this.work = work;
+    this.#answer = answer;
+    this.#startedAt = runtime.sink === null ? 0 : runtime.now();
+  }
+
+  get root(): CallProcess {
+    return this;
+  }
+
+  /** Tells `answer` how it ends; only before it has been told to anybody. */
+  answerTo(answer: Answer): void {
+    this.#answer = answer;
+  }
+
+  /** How it ended, or null while it is in progress. */
+  get exit(): Exit | null {
+    return this.#exit;
+  }
+
+  /** The caller's async context, if anything may have to run in it later. */
+  get caller(): Context | null {
+    return this.#caller;
+  }
+
+  /** What `run` runs in: its continuation in the caller's context; an answer needs none. */
+  get context(): Context | null {
+    return this.#exit === null ? this.#caller : null;
+  }
+
+  /** Begins: at once if nothing is being run, else as soon as that has returned. */
+  start(mayContinueLater: boolean): void {
+    const { loop } = this.runtime;
+    const nested = loop.running;
+    if (mayContinueLater || nested) this.#caller = this.runtime.context();
+    if (nested) return loop.push(this);
+    const outermost = loop.enter();
+    this.advance();
+    loop.leave(outermost);
+  }
+
+  /** Gives the call up: answers at once, at every stage. A call that has ended stays as it ended. */
+  cancel(reason: unknown): void {
+    if (this.#exit !== null) return;
+    const outermost = this.runtime.loop.enter();
+    this.finish({ kind: "cancelled", reason });
+    this.unwind(reason);
+    this.runtime.loop.leave(outermost);
+  }
+
+  /** Continues, or delivers the answer. Called by the loop. */
+  run(): void {
+    if (this.#exit === null) return this.advance();
+    const answer = this.#answer;
+    this.#answer = null;
+    if (answer !== null) answer.answered(this.#exit);
+  }
+
+  abstract answered(attempt: Attempt, exit: Exit): void;
+  /** Takes the next step. Called from the loop. */
+  protected abstract advance(): void;
+  /** Gives up what is in progress; the answer has been fixed already. */
+  protected abstract unwind(reason: unknown): void;
+
+  /** Fixes the answer and leaves its delivery to the loop. */
+  protected finish(exit: Exit): void {
+    if (this.#exit !== null) return;
+    this.#exit = exit;
+    const { runtime } = this;
+    runtime.loop.push(this);
+    if (runtime.sink === null) return;
+    const now = runtime.now();
+    const body = {
+      type: "call.answered",
+      ending: endingOf(exit),
+      sent: this.sent,
+      durationMs: now - this.#startedAt,
+    } as const;
+    runtime.emit(callEvent(this.call, now, body));
+  }
+}

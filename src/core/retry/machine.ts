@@ -1,0 +1,88 @@
+/**
+ * The decision to retry: again, and after how long? Asked by the driver and by the fused path alike.
+ *
+ * Six bounds, in this order: the way the attempt ended (evidence table) and whether a repeat is harmless; attempts;
+ * the dependency's own word; time left under the call's deadline; the budget; and the caller, who may cancel at any
+ * time. A repeat that could not start before the deadline is refused now instead of slept for. The token is reserved
+ * here, before the wait. Sources: the resilience notes, §04 ("a complete retry policy has six bounds"); the Basketly
+ * page, Part 3; SRE book, "Handling Overload" (3 attempts).
+ */
+import { Backoff, type BackoffOption } from "../backoff/machine.ts";
+import type { RetryBudget, Token } from "../budget/machine.ts";
+import { type Call, type Exit, type Failed, type Rejected, rejected } from "../call.ts";
+import { EVIDENCE, endingOf } from "../evidence.ts";
+import { checkKeys, checkNumber } from "../options.ts";
+import type { Random } from "../random.ts";
+
+/** Options of `retry`. */
+export interface RetryOptions {
+  /** Attempts in all, the first included; 1 to 100, whole. Default 3 (SRE book). */
+  readonly attempts?: number;
+  /** Waits between attempts. Default `fullJitter()`: jitter is on unless you type otherwise. */
+  readonly backoff?: BackoffOption;
+}
+
+/** Try again, after this wait. */
+export interface Again {
+  readonly kind: "again";
+  readonly delayMs: number;
+  readonly token: Token | null;
+}
+
+const ATTEMPTS_SPENT: Rejected = rejected("retry", "attempts spent");
+const NOT_REPEATABLE: Rejected = rejected("retry", "not repeatable");
+const TOLD_NOT_TO: Rejected = rejected("retry", "told not to");
+const NO_TIME: Rejected = rejected("deadline", "no time for another attempt");
+
+/** Decides whether and when a call is tried again. Keeps nothing about a call. */
+export class RetryPolicy {
+  readonly attempts: number;
+  readonly #backoff: Backoff;
+  readonly #budget: RetryBudget | null;
+  readonly #minUsefulMs: number;
+
+  constructor(options: RetryOptions, budget: RetryBudget | null, minUsefulMs: number, field = "retry") {
+    checkKeys(field, options, ["attempts", "backoff"]);
+    this.attempts = checkNumber(`${field}.attempts`, options.attempts ?? 3, {
+      min: 1,
+      max: 100,
+      integer: true,
+    });
+    this.#backoff = new Backoff(options.backoff, `${field}.backoff`);
+    this.#budget = budget;
+    this.#minUsefulMs = minUsefulMs;
+  }
+
+  /**
+   * After attempt `number` ended with `exit`: try again, or stop for a reason, or (null) nothing is to be repeated
+   * because the exit is final in itself.
+   */
+  decide(
+    exit: Exit,
+    number: number,
+    call: Call,
+    now: number,
+    previousMs: number,
+    random: Random,
+  ): Again | Rejected | null {
+    if (exit.kind !== "failed") return null;
+    const stop = this.#eligible(exit, call);
+    if (stop !== undefined) return stop;
+    if (number >= this.attempts) return this.attempts > 1 ? ATTEMPTS_SPENT : null;
+    const hint = typeof exit.pushback === "number" ? exit.pushback : 0;
+    const delayMs = hint + this.#backoff.delayMs(number, previousMs, random);
+    if (call.deadline - now - delayMs < Math.max(this.#minUsefulMs, Number.MIN_VALUE)) return NO_TIME;
+    if (this.#budget === null) return { kind: "again", delayMs, token: null };
+    const token = this.#budget.reserve("retry");
+    return token.kind === "rejected" ? token : { kind: "again", delayMs, token };
+  }
+
+  /** Undefined when a repeat is worth a try. */
+  #eligible(exit: Failed, call: Call): Rejected | null | undefined {
+    const rule = EVIDENCE[endingOf(exit)].retry;
+    if (rule === "never") return null;
+    if (exit.pushback === "never") return TOLD_NOT_TO;
+    if (rule === "always" || exit.effect === "none" || call.repeatable) return undefined;
+    return NOT_REPEATABLE;
+  }
+}

@@ -1,0 +1,200 @@
+/**
+ * A stack of guards, outermost first, bound to one runtime and one operation.
+ *
+ * Any order of sequences and admitters can be written; neighbouring admitters fold into one run, and the attempt
+ * timeout is always innermost. The library's own order, which `dependency().operation()` uses, is
+ *
+ *     fallback → deadline → retry → hedge → [breaker · bulkhead] → attempt timeout → work
+ *
+ * (where the deadline of a whole call is a field of the call, set before the first layer). A stack in that order
+ * without a hedge takes the fused path, any other the generators. Both ask the same machines
+ * and make the same attempts; their event logs are equal byte for byte.
+ */
+import { type Admitter, Run } from "./admission.ts";
+import type { Attempt, Leaf, Result } from "./attempt.ts";
+import type { RetryBudget } from "./budget/machine.ts";
+import { Call, type CallFields, type Outcome } from "./call.ts";
+import { classify } from "./classify.ts";
+import { DeadlineGuard } from "./deadline/guard.ts";
+import { attemptOf, GeneratedCall, type Next, type Sequence, scopeOf } from "./driver.ts";
+import { OptionError } from "./errors.ts";
+import { FallbackGuard } from "./fallback/guard.ts";
+import { FusedCall, type FusedPolicy } from "./fused.ts";
+import type { Answer, CallProcess } from "./process.ts";
+import { RetryGuard } from "./retry/guard.ts";
+import type { Runtime } from "./runtime.ts";
+import { AttemptTimeout } from "./timeout/guard.ts";
+
+/** Starts the work: by promises in production, by events in the simulator. */
+export type Perform = (attempt: Attempt, work: unknown) => void;
+
+/** Turns what the work gave into an outcome. May throw: then the call fails with that. */
+export type Judge = (result: Result, attempt: Attempt) => Outcome;
+
+/** What a guard is bound to when it becomes a layer of a stack. */
+export interface Binding {
+  readonly runtime: Runtime;
+  readonly dependency: string;
+  readonly operation: string;
+  readonly idempotent: boolean;
+  /** What repeats spend; null for no budget. */
+  readonly budget: RetryBudget | null;
+  readonly minUsefulMs: number;
+  /** A leaf without guards, for work of a guard's own. */
+  leaf(settings: { attemptTimeoutMs: number }): Leaf;
+}
+
+/** A guard made from options; it gets its runtime in a stack, so one guard serves production and simulation. */
+export interface Guard {
+  readonly name: string;
+  bind(at: Binding): Layer;
+}
+
+/** A bound guard. */
+export type Layer = Sequence | Admitter | AttemptTimeout;
+
+/** What a stack is for. */
+export interface StackOptions {
+  readonly runtime: Runtime;
+  readonly dependency: string;
+  readonly operation: string;
+  /** Whether repeating has the same effect as doing it once. Default false. */
+  readonly idempotent?: boolean;
+  /** Default: none is kept. */
+  readonly budget?: RetryBudget | null;
+  /** An attempt is not started with less time left than this, in ms. Default 0. */
+  readonly minUsefulMs?: number;
+  readonly perform: Perform;
+  /** Default: `classify`, which knows what Plimsoll's own adapters and Node's own errors say. */
+  readonly judge?: Judge;
+  /** For comparison only: drives even the library's own order through generators. Default false. */
+  readonly generators?: boolean;
+}
+
+/** A bound stack: starts calls. */
+export class Stack {
+  readonly runtime: Runtime;
+  readonly leaf: Leaf;
+  readonly #options: StackOptions;
+  readonly #fused: FusedPolicy | null;
+  readonly #policy: Next | null;
+  readonly #continuesLater: boolean;
+
+  constructor(options: StackOptions, guards: readonly Guard[]) {
+    this.#options = options;
+    this.runtime = options.runtime;
+    const layers = guards.map((guard) => guard.bind(this.#binding()));
+    const admitters = innermostAdmitters(layers);
+    const sequences = layers.slice(
+      0,
+      layers.length - admitters.length - (layers.at(-1) instanceof AttemptTimeout ? 1 : 0),
+    );
+    this.leaf = this.#leaf(admitters, timeoutOf(layers));
+    this.#fused = options.generators === true ? null : fusedPolicy(sequences, this.leaf);
+    this.#policy = this.#fused === null ? nest(sequences, this.leaf) : null;
+    this.#continuesLater = sequences.some((layer) => !(layer instanceof DeadlineGuard));
+  }
+
+  /** Starts a call. `answer` hears how it ended; `cancel` on what is returned gives it up. */
+  start(work: unknown, fields: CallFields, deadline: number, answer: Answer | null): CallProcess {
+    const { dependency, operation, idempotent = false, runtime } = this.#options;
+    const id = runtime.sink === null ? 0 : runtime.nextCallId();
+    const call = new Call(dependency, operation, idempotent, fields, this.#primaryDeadline(deadline), id);
+    const started =
+      this.#fused !== null
+        ? new FusedCall(runtime, call, work, answer, this.#fused)
+        : new GeneratedCall(runtime, call, work, answer, this.#policy as Next);
+    started.start(this.#continuesLater);
+    return started;
+  }
+
+  /** On the fused path the fallback's reserve is taken off here; the generators do it in the fallback's layer. */
+  #primaryDeadline(deadline: number): number {
+    const fallback = this.#fused?.fallback;
+    return fallback ? deadline - fallback.reserveMs : deadline;
+  }
+
+  #binding(): Binding {
+    const {
+      runtime,
+      dependency,
+      operation,
+      idempotent = false,
+      budget = null,
+      minUsefulMs = 0,
+    } = this.#options;
+    const leaf = (settings: { attemptTimeoutMs: number }) => ({
+      ...this.#leaf([], settings.attemptTimeoutMs),
+      budget: null,
+      minUsefulMs: 0,
+    });
+    return { runtime, dependency, operation, idempotent, budget, minUsefulMs, leaf };
+  }
+
+  #leaf(admitters: readonly Admitter[], attemptTimeoutMs: number): Leaf {
+    const { perform, judge = classify, budget = null, minUsefulMs = 0 } = this.#options;
+    return {
+      run: new Run(admitters),
+      attemptTimeoutMs,
+      minUsefulMs,
+      reclaimAbandonedAfterMs: Math.min(
+        ...admitters.map((admitter) => admitter.reclaimAbandonedAfterMs ?? Infinity),
+      ),
+      budget,
+      perform,
+      judge,
+      abandoned: 0,
+    };
+  }
+}
+
+function isAdmitter(layer: Layer | undefined): layer is Admitter {
+  return layer !== undefined && "check" in layer;
+}
+
+function timeoutOf(layers: readonly Layer[]): number {
+  const misplaced = layers.slice(0, -1).find((layer) => layer instanceof AttemptTimeout);
+  if (misplaced !== undefined) {
+    throw new OptionError(
+      "timeout",
+      misplaced.attemptTimeoutMs,
+      "the innermost layer only (use deadline() to bound a whole call)",
+    );
+  }
+  const last = layers.at(-1);
+  return last instanceof AttemptTimeout ? last.attemptTimeoutMs : Infinity;
+}
+
+/** The admitters that stand directly around the attempt. */
+function innermostAdmitters(layers: readonly Layer[]): Admitter[] {
+  const run: Admitter[] = [];
+  let at = layers.length - (layers.at(-1) instanceof AttemptTimeout ? 2 : 1);
+  for (let layer = layers[at]; isAdmitter(layer); layer = layers[--at]) run.unshift(layer);
+  return run;
+}
+
+/** The library's own order, if that is what these layers are. */
+function fusedPolicy(layers: readonly Layer[], leaf: Leaf): FusedPolicy | null {
+  const rest = [...layers];
+  const fallback = rest[0] instanceof FallbackGuard ? (rest.shift() as FallbackGuard) : null;
+  const retry = rest[0] instanceof RetryGuard ? (rest.shift() as RetryGuard) : null;
+  return rest.length === 0 ? { fallback, retry, leaf } : null;
+}
+
+/** The layers as generators within generators. */
+function nest(layers: readonly Layer[], leaf: Leaf): Next {
+  let next = attemptOf(leaf);
+  let run: Admitter[] = [];
+  for (const layer of [...layers].reverse()) {
+    if (isAdmitter(layer)) {
+      run.unshift(layer);
+      continue;
+    }
+    if (run.length > 0) next = scopeOf(new Run(run), next);
+    run = [];
+    const sequence = layer as Sequence;
+    const inner = next;
+    next = (plan, fiber) => sequence.run(plan, inner, fiber);
+  }
+  return run.length > 0 ? scopeOf(new Run(run), next) : next;
+}

@@ -1,0 +1,218 @@
+/**
+ * The promise shell: `dependency({...}).operation(name, {...})` gives a function that runs your work under guards.
+ *
+ * It adds nothing but promises: a call is started, and its exit becomes a value, an error or an outcome. A refusal
+ * made at once is answered from here, without waiting for anything.
+ */
+import type { Attempt } from "../core/attempt.ts";
+import type { CircuitBreaker } from "../core/breaker/machine.ts";
+import type { RetryBudget } from "../core/budget/machine.ts";
+import type { Bulkhead } from "../core/bulkhead/guard.ts";
+import {
+  type CallFields,
+  type Criticality,
+  type Exit,
+  type Failed,
+  type Outcome,
+  PLAIN_CALL,
+  type Rejected,
+} from "../core/call.ts";
+import { OptionError, RefusedError } from "../core/errors.ts";
+import type { FallbackOptions } from "../core/fallback/guard.ts";
+import { checkFunction, checkKeys, checkOneOf } from "../core/options.ts";
+import {
+  type Classifier,
+  type DependencyOptions,
+  DependencyPolicy,
+  type OperationOptions,
+  type OperationPolicy,
+} from "../core/policy.ts";
+import type { Answer, CallProcess } from "../core/process.ts";
+import type { Runtime } from "../core/runtime.ts";
+import { theHost } from "./host.ts";
+import { performPromise, type Work } from "./perform.ts";
+import { follow, unfollow } from "./signals.ts";
+
+/** What one call says about itself; all of it optional. */
+export interface CallOptions {
+  /** Cancels the call when it fires. */
+  readonly signal?: AbortSignal | undefined;
+  /** When the answer is no longer wanted: absolute, in the runtime's monotonic ms (`performance.now()` on Node). */
+  readonly deadline?: number | undefined;
+  /** The attempt in whose course this call is made: its deadline bounds this one, and its end cancels it. */
+  readonly parent?: Attempt | undefined;
+  readonly criticality?: Criticality | undefined;
+  readonly tenant?: string | undefined;
+  readonly key?: string | undefined;
+  /** The same on every attempt; makes a write repeatable. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+const CRITICALITIES: readonly Criticality[] = ["criticalPlus", "critical", "sheddablePlus", "sheddable"];
+
+/** A raw HTTP response is not a result: a 503 would count as a success. Read it, or give the operation a classifier. */
+export type NotRaw<T> = T extends { readonly status: number; readonly headers: object; clone(): unknown }
+  ? "read the response first, or give the operation `classify`"
+  : T;
+
+/** A guarded operation: call it with your work. `F` is what its fallback gives; `Raw` whether it has a classifier. */
+export interface Operation<F = never, Raw = false> {
+  /** Runs the work under the operation's guards. Rejects with the work's own error, or one of Plimsoll's. */
+  <T>(work: Work<Raw extends true ? T : NotRaw<T> & T>, options?: CallOptions): Promise<T | F>;
+  /** The same without throwing, and it tells a whole answer from a degraded one. Rejects only if cancelled. */
+  outcome<T>(
+    work: Work<Raw extends true ? T : NotRaw<T> & T>,
+    options?: CallOptions,
+  ): Promise<Outcome<T | F>>;
+  /** Its breaker's state, to look at or to force; null without one. */
+  readonly breaker: CircuitBreaker | null;
+  /** Attempts that were given up and still run. */
+  readonly abandoned: number;
+}
+
+/** A dependency of this process. */
+export interface Dependency {
+  readonly name: string;
+  /** The cap shared by its operations, or null. */
+  readonly bulkhead: Bulkhead | null;
+  /** The budget shared by its operations, or null. */
+  readonly budget: RetryBudget | null;
+  /** Makes a guarded operation. Throws an `OptionError` that names the field for a wrong option. */
+  operation<F = never>(name: string, options: WithFallback<F> & WithClassifier): Operation<F, true>;
+  operation<F = never>(name: string, options: WithFallback<F>): Operation<F>;
+  operation(name: string, options: OperationOptions & WithClassifier): Operation<never, true>;
+  operation(name: string, options?: OperationOptions): Operation;
+}
+
+/** Options whose fallback gives an `F`. */
+export type WithFallback<F> = OperationOptions & {
+  readonly fallback:
+    | ((because: Failed | Rejected, attempt: Attempt) => F | PromiseLike<F>)
+    | (FallbackOptions & { run(because: Failed | Rejected, attempt: Attempt): F | PromiseLike<F> });
+};
+
+/** Options with a judge of one's own. */
+export type WithClassifier = { readonly classify: Classifier };
+
+/** Describes a dependency. The runtime is the process's own unless you pass one (a virtual one, in tests). */
+export function dependency(options: DependencyOptions, runtime: Runtime = theHost().runtime): Dependency {
+  const policy = new DependencyPolicy(options, runtime, performPromise);
+  return {
+    name: policy.name,
+    bulkhead: policy.bulkhead,
+    budget: policy.budget,
+    operation: (name: string, settings: OperationOptions = {}) => operation(policy.operation(name, settings)),
+  } as Dependency;
+}
+
+/** Wraps a bound policy in promises. */
+export function operation(policy: OperationPolicy): Operation {
+  const call = (work: Work<unknown>, options?: CallOptions): Promise<unknown> =>
+    begin(policy, work, options, false);
+  const outcome = (work: Work<unknown>, options?: CallOptions): Promise<unknown> =>
+    begin(policy, work, options, true);
+  Object.defineProperty(call, "abandoned", { get: () => policy.stack.leaf.abandoned });
+  return Object.assign(call, { outcome, breaker: policy.breaker }) as unknown as Operation;
+}
+
+function begin(
+  policy: OperationPolicy,
+  work: Work<unknown>,
+  options: CallOptions | undefined,
+  asOutcome: boolean,
+): Promise<unknown> {
+  let fields = PLAIN_CALL;
+  let deadline = Infinity;
+  let signals: readonly AbortSignal[] = NO_SIGNALS;
+  const ambient = theHost().ambient();
+  if (options !== undefined || ambient !== undefined) {
+    try {
+      checkCall(work, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const parent = options?.parent;
+    fields = fieldsOf(options, parent?.call ?? ambient?.fields ?? PLAIN_CALL);
+    deadline = Math.min(
+      options?.deadline ?? Infinity,
+      parent?.deadline ?? Infinity,
+      ambient?.deadline ?? Infinity,
+    );
+    signals = [options?.signal, parent?.signal, ambient?.signal].filter((signal) => signal !== undefined);
+    const fired = signals.find((signal) => signal.aborted);
+    if (fired !== undefined) return Promise.reject(fired.reason);
+  }
+  const started = policy.start(work, fields, deadline, null);
+  if (started.exit !== null) return settled(started, started.exit, asOutcome);
+  return new Promise((resolve, reject) => {
+    started.answerTo(new Settlement(started, signals, asOutcome, resolve, reject));
+    for (const signal of signals) follow(signal, started);
+  });
+}
+
+const NO_SIGNALS: readonly AbortSignal[] = [];
+
+function checkCall(work: unknown, options: CallOptions | undefined): void {
+  checkFunction("work", work);
+  if (options === undefined) return;
+  checkKeys("call", options, CALL_KEYS);
+  if (options.deadline !== undefined && !(options.deadline >= 0)) {
+    throw new OptionError(
+      "call.deadline",
+      options.deadline,
+      "a point in time on the runtime's monotonic clock, in ms",
+    );
+  }
+  if (options.criticality !== undefined) checkOneOf("call.criticality", options.criticality, CRITICALITIES);
+}
+
+const CALL_KEYS = ["signal", "deadline", "parent", "criticality", "tenant", "key", "idempotencyKey"];
+
+function fieldsOf(options: CallOptions | undefined, outer: CallFields): CallFields {
+  return {
+    criticality: options?.criticality ?? outer.criticality,
+    tenant: options?.tenant ?? outer.tenant,
+    key: options?.key ?? "",
+    idempotencyKey: options?.idempotencyKey,
+  };
+}
+
+/** A call's promise, until it is settled. */
+class Settlement implements Answer {
+  readonly #started: CallProcess;
+  readonly #signals: readonly AbortSignal[];
+  readonly #asOutcome: boolean;
+  readonly #resolve: (value: unknown) => void;
+  readonly #reject: (error: unknown) => void;
+
+  constructor(
+    started: CallProcess,
+    signals: readonly AbortSignal[],
+    asOutcome: boolean,
+    resolve: (value: unknown) => void,
+    reject: (error: unknown) => void,
+  ) {
+    this.#started = started;
+    this.#signals = signals;
+    this.#asOutcome = asOutcome;
+    this.#resolve = resolve;
+    this.#reject = reject;
+  }
+
+  answered(exit: Exit): void {
+    for (const signal of this.#signals) unfollow(signal, this.#started);
+    if (this.#asOutcome && exit.kind !== "cancelled") this.#resolve(exit);
+    else if (exit.kind === "ok") this.#resolve(exit.value);
+    else this.#reject(errorOf(this.#started, exit));
+  }
+}
+
+function settled(started: CallProcess, exit: Exit, asOutcome: boolean): Promise<unknown> {
+  if (asOutcome && exit.kind !== "cancelled") return Promise.resolve(exit);
+  return exit.kind === "ok" ? Promise.resolve(exit.value) : Promise.reject(errorOf(started, exit));
+}
+
+function errorOf({ call }: CallProcess, exit: Exclude<Exit, { kind: "ok" }>): unknown {
+  if (exit.kind === "failed") return exit.error;
+  return exit.kind === "cancelled" ? exit.reason : new RefusedError(call.dependency, call.operation, exit);
+}

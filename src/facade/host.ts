@@ -1,0 +1,36 @@
+/**
+ * What the platform plugs in: a runtime to use by default, and what the async context says about the call in whose
+ * course a call is made. Set once, when the package is loaded.
+ */
+import type { CallFields } from "../core/call.ts";
+import type { Runtime } from "../core/runtime.ts";
+
+/** What a request that is being served passes on to the calls made for it. */
+export interface Ambient {
+  readonly fields: CallFields;
+  /** Absolute, in the runtime's ms. */
+  readonly deadline: number;
+  /** Fires when nobody waits for the request any more. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The platform's part. */
+export interface Host {
+  readonly runtime: Runtime;
+  /** The request in whose course the present code runs, if any. */
+  ambient(): Ambient | undefined;
+}
+
+let present: Host | null = null;
+
+/** Plugs the platform in. Called by the package's entry for that platform. */
+export function plugHost(host: Host): void {
+  present = host;
+}
+
+/** The platform that was plugged in. */
+export function theHost(): Host {
+  if (present === null)
+    throw new Error("plimsoll has no runtime here: pass one to dependency(options, runtime)");
+  return present;
+}

@@ -1,0 +1,13 @@
+/** The promise shell. */
+export {
+  type CallOptions,
+  type Dependency,
+  dependency,
+  type NotRaw,
+  type Operation,
+  operation,
+  type WithClassifier,
+  type WithFallback,
+} from "./dependency.ts";
+export { type Ambient, type Host, plugHost, theHost } from "./host.ts";
+export { performPromise, type Work } from "./perform.ts";

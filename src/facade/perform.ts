@@ -1,0 +1,22 @@
+/** Starts work that returns a promise (or a plain value) and reports how it ended. */
+import type { Attempt } from "../core/attempt.ts";
+
+/** What a guard runs: your function. It gets the attempt, whose `signal` and `timeLeftMs` it should honour. */
+export type Work<T> = (attempt: Attempt) => T | PromiseLike<T>;
+
+/** Runs `work` once for this attempt. */
+export function performPromise(attempt: Attempt, work: unknown): void {
+  const result = (work as Work<unknown>)(attempt);
+  if (isThenable(result)) {
+    result.then(
+      (value) => attempt.succeed(value),
+      (error) => attempt.fail(error),
+    );
+  } else attempt.succeed(result);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+  );
+}

@@ -1,0 +1,124 @@
+/**
+ * The real runtime: Node's monotonic clock, and one timer of Node's for all of ours.
+ *
+ * Timers hang in a wheel of 1 ms slots; arming and cancelling are constant time and allocate nothing. One Node timer
+ * is set for the earliest slot that may be due. Node fires up to 1 ms early by the monotonic clock, so due times are
+ * rounded up and whatever is not due yet is waited for again: never early, at most about 1 ms late on an idle loop.
+ * When nothing is armed any more, the Node timer stops keeping the process alive.
+ */
+import { AsyncResource } from "node:async_hooks";
+import type { Random } from "../core/random.ts";
+import { hash32, SeededRandom } from "../core/random.ts";
+import { type Context, MAX_TIMER_MS, Runtime, type Timer } from "../core/runtime.ts";
+import { TimerWheel } from "./timer-wheel.ts";
+
+/** Node's own randomness. Forks are independent because every draw is. */
+class SystemRandom implements Random {
+  next(): number {
+    return Math.random();
+  }
+
+  fork(): Random {
+    return this;
+  }
+}
+
+/** Options of a real runtime. */
+export interface NodeRuntimeOptions {
+  /** Makes jitter and probing repeatable; timing stays real. Default: Node's own randomness. */
+  readonly seed?: number;
+}
+
+/** Node's clock and timers. One per process is enough; `nodeRuntime` is the one that is used by default. */
+export class NodeRuntime extends Runtime {
+  override readonly random: Random;
+  readonly #wheel: TimerWheel = new TimerWheel(0);
+  #timer: NodeJS.Timeout | null = null;
+  /** When the Node timer fires; Infinity when it is not set. */
+  #wakeAt = Infinity;
+  #idleCheck = false;
+  readonly #wake = (): void => this.#fireDue();
+
+  constructor(options: NodeRuntimeOptions = {}) {
+    super();
+    this.random =
+      options.seed === undefined ? new SystemRandom() : new SeededRandom(hash32("node", options.seed));
+  }
+
+  override now(): number {
+    return performance.now();
+  }
+
+  override arm(timer: Timer, delayMs: number): void {
+    if (timer.position >= 0) this.#wheel.remove(timer);
+    const dueAt = Math.ceil(performance.now() + delayMs);
+    const wasEmpty = this.#wheel.size === 0;
+    timer.dueAt = dueAt;
+    this.#wheel.add(timer);
+    if (dueAt < this.#wakeAt) this.#setWake(dueAt);
+    else if (wasEmpty) this.#timer?.ref();
+  }
+
+  override cancel(timer: Timer): void {
+    if (timer.position < 0) return;
+    this.#wheel.remove(timer);
+    if (this.#wheel.size > 0 || this.#idleCheck) return;
+    this.#idleCheck = true;
+    setImmediate(this.#checkIdle);
+  }
+
+  override context(): Context | null {
+    return new Caller();
+  }
+
+  /** Lets it surface as any error thrown by a callback does, once the kernel is consistent again. */
+  override uncaught(error: unknown): void {
+    setImmediate(() => {
+      throw error;
+    });
+  }
+
+  /** How many timers are armed. */
+  get pending(): number {
+    return this.#wheel.size;
+  }
+
+  /** A busy loop empties and refills the wheel all the time: look once per turn, not once per call. */
+  readonly #checkIdle = (): void => {
+    this.#idleCheck = false;
+    if (this.#wheel.size === 0) this.#timer?.unref();
+  };
+
+  #setWake(at: number): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#wakeAt = at;
+    this.#timer = setTimeout(this.#wake, Math.min(MAX_TIMER_MS, Math.max(1, at - performance.now())));
+  }
+
+  #fireDue(): void {
+    this.#timer = null;
+    this.#wakeAt = Infinity;
+    const now = Math.floor(performance.now());
+    for (let timer = this.#wheel.shiftDue(now); timer !== null; timer = this.#wheel.shiftDue(now)) {
+      const outermost = this.loop.enter();
+      timer.fire();
+      this.loop.leave(outermost);
+    }
+    const next = this.#wheel.nextAt();
+    if (next < this.#wakeAt) this.#setWake(next);
+  }
+}
+
+/** The async context of a caller (its AsyncLocalStorage stores), kept by a resource that nobody needs to destroy. */
+class Caller extends AsyncResource implements Context {
+  constructor() {
+    super("PLIMSOLL", { requireManualDestroy: true });
+  }
+
+  run<A>(fn: (argument: A) => void, argument: A): void {
+    this.runInAsyncScope(fn, undefined, argument);
+  }
+}
+
+/** The process's own runtime. */
+export const nodeRuntime: NodeRuntime = new NodeRuntime();

@@ -1,0 +1,125 @@
+/**
+ * The virtual runtime: a clock that stands still until it is told to advance, and a seed instead of chance. It jumps
+ * from event to event, so an hour of waiting costs nothing, and one seed gives one history, event by event.
+ */
+
+import { SeededRandom } from "../core/random.ts";
+import { Runtime, type Timer } from "../core/runtime.ts";
+import { TimerHeap } from "./heap.ts";
+
+/** Options of a virtual runtime. */
+export interface VirtualRuntimeOptions {
+  /** Seed of all randomness, a 32-bit whole number. Default 1. */
+  readonly seed?: number;
+  /** What the clock shows at first, in ms. Default 0. */
+  readonly startAtMs?: number;
+}
+
+/** A runtime whose time is moved by hand. */
+export class VirtualRuntime extends Runtime {
+  override readonly random: SeededRandom;
+  readonly seed: number;
+  /** Timers fired so far. */
+  fired = 0;
+  readonly #heap: TimerHeap = new TimerHeap();
+  #now: number;
+  #armed = 0;
+  #advanced = false;
+  readonly #thrown: unknown[] = [];
+
+  constructor(options: VirtualRuntimeOptions = {}) {
+    super();
+    this.seed = options.seed ?? 1;
+    this.random = new SeededRandom(this.seed);
+    this.#now = options.startAtMs ?? 0;
+  }
+
+  override now(): number {
+    return this.#now;
+  }
+
+  override arm(timer: Timer, delayMs: number): void {
+    if (timer.position >= 0) this.#heap.remove(timer);
+    timer.dueAt = this.#now + delayMs;
+    timer.sequence = ++this.#armed;
+    this.#heap.push(timer);
+  }
+
+  override cancel(timer: Timer): void {
+    if (timer.position >= 0) this.#heap.remove(timer);
+  }
+
+  override uncaught(error: unknown): void {
+    this.#thrown.push(error);
+  }
+
+  /** How many timers are armed. */
+  get pending(): number {
+    return this.#heap.size;
+  }
+
+  /** When the next timer fires, or `Infinity`. */
+  get nextAt(): number {
+    return this.#heap.first?.dueAt ?? Infinity;
+  }
+
+  /**
+   * Moves the clock `ms` forward and fires what falls due on the way, in order. Then throws the first error that a
+   * listener or an answer threw meanwhile, if one did.
+   */
+  advance(ms: number): void {
+    this.advanceTo(this.#now + ms);
+  }
+
+  /** Moves the clock forward to `at`. */
+  advanceTo(at: number): void {
+    this.#advanced = true;
+    for (let timer = this.#heap.first; timer !== undefined && timer.dueAt <= at; timer = this.#heap.first) {
+      this.#fire(timer);
+    }
+    if (at > this.#now) this.#now = at;
+    this.#rethrow();
+  }
+
+  /** Fires the next timer, with the clock moved to it. False if there is none. */
+  step(): boolean {
+    this.#advanced = true;
+    const timer = this.#heap.first;
+    if (timer === undefined) return false;
+    this.#fire(timer);
+    this.#rethrow();
+    return true;
+  }
+
+  /** Fires timers until none is left. Throws after `limit` of them: something arms itself for ever. */
+  runToIdle(limit = 1_000_000): void {
+    for (let fired = 0; this.step(); fired++) {
+      if (fired === limit) throw new Error(`still busy after ${limit} timers; seed ${this.seed}`);
+    }
+  }
+
+  /**
+   * What a test should hear about at its end: timers were armed and time was never moved, so whatever the test
+   * waited for cannot have happened. Null when all is well.
+   */
+  get warning(): string | null {
+    if (this.#armed === 0 || this.#advanced) return null;
+    return "this test armed timers on a virtual clock and never moved it: call advance(ms)";
+  }
+
+  #fire(timer: Timer): void {
+    this.#heap.remove(timer);
+    if (timer.dueAt > this.#now) this.#now = timer.dueAt;
+    this.fired++;
+    const outermost = this.loop.enter();
+    timer.fire();
+    this.loop.leave(outermost);
+  }
+
+  #rethrow(): void {
+    if (this.#thrown.length === 0) return;
+    const [first] = this.#thrown;
+    this.#thrown.length = 0;
+    throw first;
+  }
+}
