@@ -26,6 +26,11 @@ export function checkNumber(field: string, value: unknown, range: Range): number
   throw new OptionError(field, value, describe(range));
 }
 
+/** What was given, or the default if it was left out. Null is given, and is refused like any wrong value. */
+export function orDefault<T>(given: T | undefined, byDefault: T): T {
+  return given === undefined ? byDefault : given;
+}
+
 /** A duration in ms: 0 to 2^31 − 1. */
 export function checkMs(field: string, value: unknown, range: Range = {}): number {
   return checkNumber(field, value, { max: MAX_TIMER_MS, ...range });

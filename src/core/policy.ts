@@ -13,7 +13,7 @@ import { classify } from "./classify.ts";
 import { OptionError } from "./errors.ts";
 import { type FallbackFunction, type FallbackOptions, fallback } from "./fallback/guard.ts";
 import { type HedgeOptions, hedge } from "./hedge/guard.ts";
-import { checkFunction, checkKeys, checkMs } from "./options.ts";
+import { checkFunction, checkKeys, checkMs, orDefault } from "./options.ts";
 import type { Answer, CallProcess } from "./process.ts";
 import { retry } from "./retry/guard.ts";
 import type { RetryOptions } from "./retry/machine.ts";
@@ -133,7 +133,7 @@ export class OperationPolicy {
       operation: name,
       idempotent,
       budget: options.retry === undefined && options.hedge === undefined ? null : dependency.budget,
-      minUsefulMs: checkMs(`${field}.minUsefulMs`, minUsefulMs ?? 0),
+      minUsefulMs: checkMs(`${field}.minUsefulMs`, orDefault(minUsefulMs, 0)),
       perform,
       judge: judgeWith(judged, field),
       generators,

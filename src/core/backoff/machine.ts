@@ -8,9 +8,8 @@
  * Architecture Blog, "Exponential Backoff And Jitter" (2015); AWS SDK retry behaviour 2.1 (50 ms, 20 s).
  */
 import { OptionError } from "../errors.ts";
-import { checkKeys, checkMs, checkNumber, checkOneOf } from "../options.ts";
+import { checkKeys, checkMs, checkNumber, checkOneOf, orDefault } from "../options.ts";
 import type { Random } from "../random.ts";
-import { MAX_TIMER_MS } from "../runtime.ts";
 
 /** How waits grow. */
 export interface GrowthOptions {
@@ -82,11 +81,11 @@ export class Backoff {
     checkOneOf(`${field}.kind`, spec.kind, KINDS);
     const growth = spec as GrowthOptions & { delayMs?: number };
     if (spec.kind === "constant") checkMs(`${field}.delayMs`, growth.delayMs);
-    this.#baseMs = checkMs(`${field}.baseMs`, growth.baseMs ?? Math.min(50, growth.capMs ?? 50), {
-      above: 0,
-    });
-    this.#capMs = checkMs(`${field}.capMs`, growth.capMs ?? Math.max(20_000, this.#baseMs), { above: 0 });
-    this.#factor = checkNumber(`${field}.factor`, growth.factor ?? 2, { min: 1, max: 1000 });
+    const { baseMs, capMs, factor = 2 } = growth;
+    if (capMs !== undefined) checkMs(`${field}.capMs`, capMs, { above: 0 });
+    this.#baseMs = checkMs(`${field}.baseMs`, orDefault(baseMs, Math.min(50, capMs ?? 50)), { above: 0 });
+    this.#capMs = orDefault(capMs, Math.max(20_000, this.#baseMs));
+    this.#factor = checkNumber(`${field}.factor`, factor, { min: 1, max: 1000 });
     if (this.#capMs < this.#baseMs) {
       throw new OptionError(`${field}.capMs`, this.#capMs, `at least baseMs, which is ${this.#baseMs}`);
     }
@@ -117,7 +116,6 @@ export class Backoff {
   }
 
   #own(delayMs: number): number {
-    if (delayMs >= 0 && delayMs <= MAX_TIMER_MS) return delayMs;
-    throw new OptionError("the wait that backoff() returned", delayMs, `a number from 0 to ${MAX_TIMER_MS}`);
+    return checkMs("the wait that backoff() returned", delayMs);
   }
 }

@@ -1,6 +1,7 @@
 /** The options of a breaker, checked once and shared by all breakers made from them. */
 import { OptionError } from "../errors.ts";
-import { checkKeys, checkMs, checkNumber, checkOneOf } from "../options.ts";
+import { checkKeys, checkMs, checkNumber, checkOneOf, orDefault } from "../options.ts";
+import { MAX_TIMER_MS } from "../runtime.ts";
 import { CountWindow, TimeWindow, type Window } from "./window.ts";
 
 /** How long a breaker stays open the first time and after failed probes; see `fixed`, `jittered`, `growing`. */
@@ -95,47 +96,48 @@ export class BreakerPolicy {
 
   constructor(options: BreakerOptions, field = "breaker") {
     checkKeys(field, options, KEYS);
-    const window = options.window ?? { calls: 100 };
-    checkKeys(`${field}.window`, window, ["calls", "ms"]);
-    if ("calls" in window === "ms" in window)
-      throw new OptionError(`${field}.window`, window, "either calls or ms");
-    const calls = "calls" in window ? window.calls : undefined;
-    this.#calls =
-      calls && checkNumber(`${field}.window.calls`, calls, { min: 1, max: 100_000, integer: true });
-    if (calls !== undefined && this.#calls === undefined)
-      this.#calls = checkNumber(`${field}.window.calls`, calls, { min: 1 });
-    this.#windowMs =
-      "ms" in window ? checkMs(`${field}.window.ms`, window.ms, { min: 10, max: 3_600_000 }) : 0;
-    this.minimumCalls = checkNumber(`${field}.minimumCalls`, options.minimumCalls ?? this.#calls ?? 20, {
+    const { calls, ms } = checkWindow(`${field}.window`, orDefault(options.window, { calls: 100 }));
+    this.#calls = calls;
+    this.#windowMs = ms;
+    this.minimumCalls = checkNumber(`${field}.minimumCalls`, orDefault(options.minimumCalls, calls ?? 20), {
       min: 1,
-      max: this.#calls ?? 1_000_000,
+      max: calls ?? 1_000_000,
       integer: true,
     });
-    this.failureRate = checkNumber(`${field}.failureRate`, options.failureRate ?? 0.5, { above: 0, max: 1 });
-    this.openMs = checkMs(`${field}.openMs`, options.openMs ?? 5_000, { min: 1 });
-    this.probes = checkNumber(`${field}.probes`, options.probes ?? 3, { min: 1, max: 1000, integer: true });
+    this.failureRate = checkNumber(`${field}.failureRate`, orDefault(options.failureRate, 0.5), {
+      above: 0,
+      max: 1,
+    });
+    this.openMs = checkMs(`${field}.openMs`, orDefault(options.openMs, 5_000), { min: 1 });
+    this.probes = checkNumber(`${field}.probes`, orDefault(options.probes, 3), {
+      min: 1,
+      max: 1000,
+      integer: true,
+    });
     this.probeTimeoutMs =
       options.probeTimeoutMs === undefined
         ? undefined
         : checkMs(`${field}.probeTimeoutMs`, options.probeTimeoutMs, { min: 1 });
     this.probeLeaseMs = checkMs(
       `${field}.probeLeaseMs`,
-      options.probeLeaseMs ?? Math.max(this.openMs, this.probeTimeoutMs ?? 0),
+      orDefault(options.probeLeaseMs, Math.max(this.openMs, this.probeTimeoutMs ?? 0)),
       { min: this.probeTimeoutMs ?? 1 },
     );
     this.throttlingFails =
-      checkOneOf(`${field}.throttling`, options.throttling ?? "failure", ["failure", "ignored"]) ===
+      checkOneOf(`${field}.throttling`, orDefault(options.throttling, "failure"), ["failure", "ignored"]) ===
       "failure";
     this.refusalsFail =
-      checkOneOf(`${field}.localRefusals`, options.localRefusals ?? "ignored", ["ignored", "failure"]) ===
-      "failure";
-    this.mode = checkOneOf(`${field}.mode`, options.mode ?? "enforce", [
+      checkOneOf(`${field}.localRefusals`, orDefault(options.localRefusals, "ignored"), [
+        "ignored",
+        "failure",
+      ]) === "failure";
+    this.mode = checkOneOf(`${field}.mode`, orDefault(options.mode, "enforce"), [
       "enforce",
       "observe",
       "forcedOpen",
       "forcedClosed",
     ]);
-    this.#reopen = checkReopen(`${field}.reopen`, options.reopen ?? growing(), this.openMs);
+    this.#reopen = checkReopen(`${field}.reopen`, orDefault(options.reopen, growing()), this.openMs);
   }
 
   /** An empty window. */
@@ -158,14 +160,28 @@ export class BreakerPolicy {
   }
 }
 
+/** How many calls, or how many ms, a closed breaker remembers. */
+function checkWindow(
+  field: string,
+  window: { readonly calls: number } | { readonly ms: number },
+): { calls: number | undefined; ms: number } {
+  checkKeys(field, window, ["calls", "ms"]);
+  if ("calls" in window === "ms" in window) throw new OptionError(field, window, "either calls or ms");
+  if ("ms" in window) {
+    return { calls: undefined, ms: checkMs(`${field}.ms`, window.ms, { min: 10, max: 3_600_000 }) };
+  }
+  const { calls } = window;
+  return { calls: checkNumber(`${field}.calls`, calls, { min: 1, max: 100_000, integer: true }), ms: 0 };
+}
+
 function checkReopen(field: string, options: ReopenOptions, openMs: number): Required<ReopenOptions> {
   checkKeys(field, options, ["kind", "jitter", "factor", "maxMs"]);
   return {
     kind: checkOneOf(`${field}.kind`, options.kind, ["fixed", "jittered", "growing"]),
-    jitter: checkNumber(`${field}.jitter`, options.jitter ?? 0.2, { max: 1 }),
-    factor: checkNumber(`${field}.factor`, options.factor ?? 2, { min: 1, max: 100 }),
-    maxMs: checkMs(`${field}.maxMs`, options.maxMs ?? Math.min(12 * openMs, 1_000_000_000), {
-      min: Math.min(openMs, 1_000_000_000),
+    jitter: checkNumber(`${field}.jitter`, orDefault(options.jitter, 0.2), { max: 1 }),
+    factor: checkNumber(`${field}.factor`, orDefault(options.factor, 2), { min: 1, max: 100 }),
+    maxMs: checkMs(`${field}.maxMs`, orDefault(options.maxMs, Math.min(12 * openMs, MAX_TIMER_MS)), {
+      min: openMs,
     }),
   };
 }

@@ -12,7 +12,8 @@
  * Sources: the Basketly page, Part 5 (10 tokens, 0.1 a first attempt); Google SRE book, "Handling Overload" (10 %).
  */
 import { type Exit, type Rejected, rejected } from "../call.ts";
-import { checkKeys, checkNumber } from "../options.ts";
+import { OptionError } from "../errors.ts";
+import { checkKeys, checkNumber, orDefault } from "../options.ts";
 
 /** Options of a ratio budget. */
 export interface BudgetOptions {
@@ -43,14 +44,15 @@ export class RetryBudget {
 
   constructor(options: BudgetOptions = {}, field = "budget") {
     checkKeys(field, options, ["ratio", "burst"]);
-    this.ratio = checkNumber(`${field}.ratio`, options.ratio ?? 0.1, { max: 1 });
-    this.burst = checkNumber(`${field}.burst`, options.burst ?? 10, { max: 1_000_000, integer: true });
+    this.ratio = checkNumber(`${field}.ratio`, orDefault(options.ratio, 0.1), { max: 1 });
+    this.burst = checkNumber(`${field}.burst`, orDefault(options.burst, 10), {
+      max: 1_000_000,
+      integer: true,
+    });
     this.#earn = Math.round(this.ratio * ONE);
-    checkNumber(
-      `${field}.ratio (in thousandths)`,
-      Math.abs(this.ratio * ONE - this.#earn) < 1e-6 ? this.#earn : NaN,
-      {},
-    );
+    if (Math.abs(this.ratio * ONE - this.#earn) > 1e-6) {
+      throw new OptionError(`${field}.ratio`, this.ratio, "a whole number of thousandths");
+    }
     this.#full = this.burst * ONE;
     this.#level = this.#full;
   }

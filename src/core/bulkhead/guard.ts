@@ -8,7 +8,7 @@
 import type { Admission, Admitter, Permit, Room } from "../admission.ts";
 import { type Rejected, rejected } from "../call.ts";
 import { callEvent } from "../events.ts";
-import { checkKeys, checkMs } from "../options.ts";
+import { checkKeys, checkMs, orDefault } from "../options.ts";
 import { AdmissionQueue, type QueueOptions } from "../queue/machine.ts";
 import { MAX_TIMER_MS, type Runtime } from "../runtime.ts";
 import type { Guard } from "../stack.ts";
@@ -45,7 +45,7 @@ export class Bulkhead implements Admitter, Room, Permit {
     this.#queue = new AdmissionQueue(options.queue, `${field}.queue`);
     this.reclaimAbandonedAfterMs = checkMs(
       `${field}.reclaimAbandonedAfterMs`,
-      options.reclaimAbandonedAfterMs ?? Infinity,
+      orDefault(options.reclaimAbandonedAfterMs, Infinity),
       { min: 1, orInfinity: true },
     );
     this.#runtime = runtime;

@@ -10,7 +10,7 @@ import type { Fiber, Next, Sequence, Steps } from "../driver.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
 import { endingOf } from "../evidence.ts";
-import { checkFunction, checkKeys, checkMs } from "../options.ts";
+import { checkFunction, checkKeys, checkMs, orDefault } from "../options.ts";
 import type { Process } from "../process.ts";
 import type { Binding, Guard } from "../stack.ts";
 
@@ -46,11 +46,13 @@ export class FallbackGuard implements Sequence {
     const options = typeof option === "function" ? { run: option } : option;
     checkKeys(field, options, ["run", "reserveMs", "timeoutMs", "permanent"]);
     this.#run = checkFunction(`${field}.run`, options.run);
-    this.reserveMs = checkMs(`${field}.reserveMs`, options.reserveMs ?? 0);
-    this.#permanent = options.permanent ?? false;
+    this.reserveMs = checkMs(`${field}.reserveMs`, orDefault(options.reserveMs, 0));
+    this.#permanent = orDefault(options.permanent, false);
     if (typeof this.#permanent !== "boolean")
       throw new OptionError(`${field}.permanent`, this.#permanent, "true or false");
-    const timeoutMs = checkMs(`${field}.timeoutMs`, options.timeoutMs ?? (this.reserveMs || 100), { min: 1 });
+    const timeoutMs = checkMs(`${field}.timeoutMs`, orDefault(options.timeoutMs, this.reserveMs || 100), {
+      min: 1,
+    });
     this.#leaf = at.leaf({ attemptTimeoutMs: timeoutMs });
   }
 

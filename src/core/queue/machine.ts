@@ -6,7 +6,7 @@
  * Entries are linked through their own fields: joining, leaving and being cancelled allocate nothing and take
  * constant time. Sources: the resilience notes, §09 ("Queue policy"); the Basketly page, Part 2 ("at dequeue").
  */
-import { checkKeys, checkMs, checkNumber } from "../options.ts";
+import { checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
 
 /** What can wait: it carries its own links. One entry waits in at most one queue. */
 export interface Entry<E> {
@@ -38,12 +38,14 @@ export class AdmissionQueue<E extends Entry<E>> {
 
   constructor(options: QueueOptions = {}, field = "queue", bytesOf: ((entry: E) => number) | null = null) {
     checkKeys(field, options, ["maxWaiting", "maxWaitMs", "maxBytes"]);
-    this.maxWaiting = checkNumber(`${field}.maxWaiting`, options.maxWaiting ?? 0, {
+    this.maxWaiting = checkNumber(`${field}.maxWaiting`, orDefault(options.maxWaiting, 0), {
       integer: true,
       orInfinity: true,
     });
-    this.maxWaitMs = checkMs(`${field}.maxWaitMs`, options.maxWaitMs ?? 1_000, { orInfinity: true });
-    this.maxBytes = checkNumber(`${field}.maxBytes`, options.maxBytes ?? Infinity, { orInfinity: true });
+    this.maxWaitMs = checkMs(`${field}.maxWaitMs`, orDefault(options.maxWaitMs, 1_000), { orInfinity: true });
+    this.maxBytes = checkNumber(`${field}.maxBytes`, orDefault(options.maxBytes, Infinity), {
+      orInfinity: true,
+    });
     this.#bytesOf = bytesOf;
   }
 

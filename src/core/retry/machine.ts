@@ -11,7 +11,7 @@ import { Backoff, type BackoffOption } from "../backoff/machine.ts";
 import type { RetryBudget, Token } from "../budget/machine.ts";
 import { type Call, type Exit, type Failed, type Rejected, rejected } from "../call.ts";
 import { EVIDENCE, endingOf } from "../evidence.ts";
-import { checkKeys, checkNumber } from "../options.ts";
+import { checkKeys, checkNumber, orDefault } from "../options.ts";
 import type { Random } from "../random.ts";
 
 /** Options of `retry`. */
@@ -43,7 +43,7 @@ export class RetryPolicy {
 
   constructor(options: RetryOptions, budget: RetryBudget | null, minUsefulMs: number, field = "retry") {
     checkKeys(field, options, ["attempts", "backoff"]);
-    this.attempts = checkNumber(`${field}.attempts`, options.attempts ?? 3, {
+    this.attempts = checkNumber(`${field}.attempts`, orDefault(options.attempts, 3), {
       min: 1,
       max: 100,
       integer: true,
