@@ -38,6 +38,14 @@ const TRANSIENT = new Set([
   "UND_ERR_BODY_TIMEOUT",
 ]);
 
+/** The peer said something that is not HTTP, or less than it announced; undici and Node's parser (`HPE_…`). */
+const GARBLED =
+  /^(?:HPE_|UND_ERR_(?:REQ|RES)_CONTENT_LENGTH_MISMATCH$|ERR_HTTP2_(?:STREAM|SESSION)_ERROR$|ERR_STREAM_PREMATURE_CLOSE$)/;
+
+/** No TLS session came about: nothing was sent, and the next attempt meets the same certificate. */
+const UNTRUSTED =
+  /^(?:CERT_|ERR_TLS_|ERR_SSL_|(?:DEPTH_ZERO_)?SELF_SIGNED_CERT|UNABLE_TO_(?:GET|VERIFY)_|HOSTNAME_MISMATCH$)/;
+
 const PROGRAM_FAULTS = new Set(["TypeError", "RangeError", "ReferenceError", "SyntaxError", "AbortError"]);
 
 /** How deep a chain of causes is followed. */
@@ -57,12 +65,24 @@ function classifyError(error: unknown): Failed {
       return failed(error, "throttling", { effect: "none", pushback: "never" });
     const { code } = cause as { code?: unknown };
     if (typeof code === "string") {
-      if (NOT_SENT.has(code)) return failed(error, "transient", { effect: "none", ended: "unsent" });
-      if (TRANSIENT.has(code)) return failed(error, "transient");
+      if (NOT_SENT.has(code) || whileConnecting(cause)) {
+        return failed(error, "transient", { effect: "none", ended: "unsent" });
+      }
+      if (TRANSIENT.has(code) || GARBLED.test(code)) return failed(error, "transient");
+      if (UNTRUSTED.test(code)) {
+        return failed(error, "permanent", { effect: "none", ended: "unsent", pushback: "never" });
+      }
     }
     cause = (cause as { cause?: unknown }).cause;
   }
   return failed(error, classOf(error));
+}
+
+/** A system call says where it failed: `ETIMEDOUT` of `connect` was never sent. Several addresses, several errors. */
+function whileConnecting(error: object): boolean {
+  const { syscall, errors } = error as { syscall?: unknown; errors?: unknown };
+  if (syscall === "connect" || syscall === "getaddrinfo") return true;
+  return Array.isArray(errors) && errors.length > 0 && errors.every((each) => whileConnecting(Object(each)));
 }
 
 function classOf(error: unknown): FailureClass {
