@@ -124,14 +124,14 @@ export abstract class Admission extends Timer {
   live = 0;
   /** The admission of the sequence around this one, which lasts at least as long. */
   readonly outer: Admission | null;
-  readonly #run: Run;
-  #permits: readonly Permit[] = NO_PERMITS;
-  #holding = false;
+  private readonly guards: Run;
+  private permits: readonly Permit[] = NO_PERMITS;
+  private holding = false;
 
   constructor(runtime: Runtime, run: Run, plan: Plan, timeoutMs: number) {
     super();
     this.runtime = runtime;
-    this.#run = run;
+    this.guards = run;
     this.call = plan.call;
     this.number = plan.number;
     this.kind = plan.kind;
@@ -163,28 +163,28 @@ export abstract class Admission extends Timer {
 
   /** Asks the run: starts, waits, or is refused. */
   protected ask(now: number): void {
-    const answer = this.#run.check(this, now);
+    const answer = this.guards.check(this, now);
     if (answer === null) {
-      this.#take(now);
+      this.takeAll(now);
       this.admitted(now);
-    } else if (answer.kind === "rejected") this.#refuse(answer, now);
-    else this.#wait(answer, now);
+    } else if (answer.kind === "rejected") this.turnAway(answer, now);
+    else this.waitIn(answer, now);
   }
 
-  #refuse(refusal: Rejected, now: number): void {
-    if (this.#run.admitters.length > 1) this.#run.refusedBy(refusal, now);
+  private turnAway(refusal: Rejected, now: number): void {
+    if (this.guards.admitters.length > 1) this.guards.refusedBy(refusal, now);
     this.refused(refusal);
   }
 
-  #take(now: number): void {
-    this.#permits = this.#run.take(this, now);
-    this.#holding = true;
+  private takeAll(now: number): void {
+    this.permits = this.guards.take(this, now);
+    this.holding = true;
   }
 
-  #wait(room: Room, now: number): void {
+  private waitIn(room: Room, now: number): void {
     this.context ??= this.runtime.context();
     const full = room.join(this, now);
-    if (full !== null) return this.#refuse(full, now);
+    if (full !== null) return this.turnAway(full, now);
     this.room = room;
     this.waits();
   }
@@ -199,13 +199,13 @@ export abstract class Admission extends Timer {
   called(now: number): boolean {
     this.room = null;
     this.runtime.cancel(this);
-    const answer = this.call.deadline <= now ? EXPIRED : this.#run.check(this, now);
+    const answer = this.call.deadline <= now ? EXPIRED : this.guards.check(this, now);
     if (answer === null) {
-      this.#take(now);
+      this.takeAll(now);
       this.ready();
       return true;
     }
-    this.#refuse(answer.kind === "rejected" ? answer : answer.waitedTooLong, now);
+    this.turnAway(answer.kind === "rejected" ? answer : answer.waitedTooLong, now);
     return false;
   }
 
@@ -218,7 +218,7 @@ export abstract class Admission extends Timer {
     room.leave(this);
     this.room = null;
     const now = this.runtime.now();
-    this.#refuse(this.call.deadline <= now ? EXPIRED : room.waitedTooLong, now);
+    this.turnAway(this.call.deadline <= now ? EXPIRED : room.waitedTooLong, now);
   }
 
   /** Leaves the room without an answer of its own (the caller has gone). */
@@ -231,14 +231,14 @@ export abstract class Admission extends Timer {
 
   /** Tells every guard how the attempt was answered. */
   protected settle(ending: Ending): void {
-    for (const permit of this.#permits) permit.settle(ending, this);
+    for (const permit of this.permits) permit.settle(ending, this);
   }
 
   /** Gives every place back, once. */
   protected release(): void {
-    if (!this.#holding) return;
-    this.#holding = false;
-    for (const permit of this.#permits) permit.release();
-    this.#permits = NO_PERMITS;
+    if (!this.holding) return;
+    this.holding = false;
+    for (const permit of this.permits) permit.release();
+    this.permits = NO_PERMITS;
   }
 }

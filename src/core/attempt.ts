@@ -53,20 +53,20 @@ export class Attempt extends Admission implements Task {
   state: AttemptState = "new";
   /** When it was sent, in the runtime's ms; −1 before. */
   sentAt = -1;
-  #maker: Process | null;
-  readonly #work: unknown;
-  #workEnded = false;
-  #abandoned = false;
-  #controller: AbortController | null = null;
-  #abortListener: ((reason: unknown) => void) | null = null;
-  #abortReason: unknown = undefined;
+  private maker: Process | null;
+  private readonly work: unknown;
+  private workEnded = false;
+  private wasAbandoned = false;
+  private controller: AbortController | null = null;
+  private abortListener: ((reason: unknown) => void) | null = null;
+  private abortReason: unknown = undefined;
 
   constructor(runtime: Runtime, leaf: Leaf, plan: Plan, maker: Process, work: unknown = maker.root.work) {
     super(runtime, leaf.run, plan, leaf.attemptTimeoutMs);
     this.leaf = leaf;
     this.token = plan.token;
-    this.#maker = maker;
-    this.#work = work;
+    this.maker = maker;
+    this.work = work;
     this.context = maker.root.caller;
   }
 
@@ -82,17 +82,17 @@ export class Attempt extends Admission implements Task {
 
   /** Fires when the attempt is given up. Made on first use; work that never reads it pays nothing. */
   get signal(): AbortSignal {
-    if (this.#controller === null) {
-      this.#controller = new AbortController();
-      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason);
+    if (this.controller === null) {
+      this.controller = new AbortController();
+      if (this.abortReason !== undefined) this.controller.abort(this.abortReason);
     }
-    return this.#controller.signal;
+    return this.controller.signal;
   }
 
   /** Calls `listener` once when the attempt is given up: a signal's cheap twin, for adapters. One listener. */
   onAbort(listener: (reason: unknown) => void): void {
-    if (this.#abortReason === undefined) this.#abortListener = listener;
-    else this.runtime.loop.deliver(listener, this.#abortReason);
+    if (this.abortReason === undefined) this.abortListener = listener;
+    else this.runtime.loop.deliver(listener, this.abortReason);
   }
 
   /** Keeps the attempt alive until the returned function is called: for a body that outlives its headers. */
@@ -119,36 +119,36 @@ export class Attempt extends Admission implements Task {
 
   /** The work has returned. Only the first end counts. */
   succeed(value: unknown): void {
-    this.#workDone({ value });
+    this.workDone({ value });
   }
 
   /** The work has thrown. Only the first end counts. */
   fail(error: unknown): void {
-    this.#workDone({ error });
+    this.workDone({ error });
   }
 
   /** Gives the attempt up, without telling its fiber: only its fiber calls this. */
   cancel(reason: unknown): void {
-    this.#maker = null;
+    this.maker = null;
     if (this.state === "answered" || this.state === "ended") return;
     this.stopWaiting();
-    this.#answer({ kind: "cancelled", reason });
+    this.report({ kind: "cancelled", reason });
   }
 
   /** Starts the work after a wait. Called by the loop. */
   run(): void {
-    if (this.state === "admitted") this.#send(this.runtime.now());
+    if (this.state === "admitted") this.send(this.runtime.now());
   }
 
   /** Its time is over. Called by the runtime. */
   override fire(): void {
     if (this.state === "waiting") this.waitEnded();
-    else if (this.state === "sent") this.#timedOut();
-    else if (this.state === "answered") this.#overdue();
+    else if (this.state === "sent") this.timedOut();
+    else if (this.state === "answered") this.overdue();
   }
 
   protected override admitted(now: number): void {
-    this.#send(now);
+    this.send(now);
   }
 
   protected override ready(): void {
@@ -161,43 +161,43 @@ export class Attempt extends Admission implements Task {
   }
 
   protected override refused(refusal: Rejected): void {
-    this.#answer(refusal);
+    this.report(refusal);
   }
 
-  #send(now: number): void {
+  private send(now: number): void {
     const { leaf, runtime } = this;
     const limit = Math.min(this.timeoutMs, this.call.deadline - now);
     this.state = "sent";
     this.sentAt = now;
     this.begun();
-    if (this.#maker !== null) this.#maker.root.sent++;
+    if (this.maker !== null) this.maker.root.sent++;
     // Only a deadline can be further away than the longest timer (24 days): nobody waits for it that long.
-    if (limit <= MAX_TIMER_MS) runtime.arm(this, limit);
+    if (limit <= MAX_TIMER_MS) runtime.arm(this, now + limit);
     if (this.token !== null) this.token.sent();
     else if (leaf.budget !== null) leaf.budget.firstSent();
     if (runtime.sink !== null) {
       const limitMs = limit < Infinity ? limit : null;
-      this.#emit({ type: "attempt.sent", attempt: this.number, kind: this.kind, limitMs });
+      this.tell({ type: "attempt.sent", attempt: this.number, kind: this.kind, limitMs });
     }
     try {
-      leaf.perform(this, this.#work);
+      leaf.perform(this, this.work);
     } catch (error) {
       this.fail(error);
     }
   }
 
-  #workDone(result: Result): void {
-    if (this.#workEnded || this.live === 0) return;
-    this.#workEnded = true;
+  private workDone(result: Result): void {
+    if (this.workEnded || this.live === 0) return;
+    this.workEnded = true;
     const outermost = this.runtime.loop.enter();
-    const outcome = this.state === "sent" ? this.#judge(result) : null;
+    const outcome = this.state === "sent" ? this.judge(result) : null;
     this.live--;
-    if (outcome !== null && this.state === "sent") this.#answer(outcome);
+    if (outcome !== null && this.state === "sent") this.report(outcome);
     else if (this.live === 0) this.ended();
     this.runtime.loop.leave(outermost);
   }
 
-  #judge(result: Result): Outcome {
+  private judge(result: Result): Outcome {
     try {
       return this.leaf.judge(result, this);
     } catch (error) {
@@ -205,23 +205,23 @@ export class Attempt extends Admission implements Task {
     }
   }
 
-  #timedOut(): void {
+  private timedOut(): void {
     const untilDeadline = this.call.deadline - this.sentAt;
     const clipped = untilDeadline < this.timeoutMs;
     const limitMs = clipped ? untilDeadline : this.timeoutMs;
     const error = new TimeoutError(this.call, limitMs, clipped);
-    this.#answer(failed(error, "transient", { ended: clipped ? "clipped" : "timeout" }));
+    this.report(failed(error, "transient", { ended: clipped ? "clipped" : "timeout" }));
   }
 
   /** Answered but not ended in time: a body that nobody finishes is given up, and abandoned places are reclaimed. */
-  #overdue(): void {
-    if (this.#abortReason === undefined) {
-      this.#abandon(
+  private overdue(): void {
+    if (this.abortReason === undefined) {
+      this.abandon(
         new TimeoutError(this.call, this.deadline - this.sentAt, this.call.deadline <= this.deadline),
       );
     } else {
       this.release();
-      this.#emit({ type: "attempt.ended", attempt: this.number, reclaimed: true });
+      this.tell({ type: "attempt.ended", attempt: this.number, reclaimed: true });
     }
   }
 
@@ -229,31 +229,31 @@ export class Attempt extends Admission implements Task {
    * Settles the evidence, gives the places back if nothing is left alive, and reports, in this order. What is still
    * alive goes on: welcome after `ok` (a body), abandoned otherwise.
    */
-  #answer(exit: Exit): void {
+  private report(exit: Exit): void {
     const sent = this.state === "sent";
-    const maker = this.#maker;
+    const maker = this.maker;
     this.state = "answered";
-    this.#maker = null;
+    this.maker = null;
     if (this.live === 0 || exit.kind !== "ok") this.runtime.cancel(this);
     if (!sent && this.token !== null) this.token.cancel();
     const ending = endingOf(exit);
     this.settle(ending);
     if (sent && this.leaf.budget !== null) this.leaf.budget.settled(exit);
-    if (this.runtime.sink !== null) this.#emitAnswered(exit, ending, sent);
+    if (this.runtime.sink !== null) this.tellAnswered(exit, ending, sent);
     if (this.live === 0) this.ended();
-    else if (exit.kind !== "ok") this.#abandon(reasonOf(exit));
+    else if (exit.kind !== "ok") this.abandon(reasonOf(exit));
     if (maker !== null) maker.answered(this, exit);
   }
 
-  #abandon(reason: unknown): void {
-    this.#abortReason = reason ?? new CancelledError();
-    this.#abandoned = true;
+  private abandon(reason: unknown): void {
+    this.abortReason = reason ?? new CancelledError();
+    this.wasAbandoned = true;
     this.leaf.abandoned++;
-    this.#emit({ type: "attempt.abandoned", attempt: this.number });
+    this.tell({ type: "attempt.abandoned", attempt: this.number });
     const { reclaimAbandonedAfterMs } = this.leaf;
-    if (reclaimAbandonedAfterMs < Infinity) this.runtime.arm(this, reclaimAbandonedAfterMs);
-    if (this.#abortListener !== null) this.runtime.loop.deliver(this.#abortListener, this.#abortReason);
-    if (this.#controller !== null) this.runtime.loop.push(new Abort(this.#controller, this.#abortReason));
+    if (reclaimAbandonedAfterMs < Infinity) this.runtime.arm(this, this.runtime.now() + reclaimAbandonedAfterMs);
+    if (this.abortListener !== null) this.runtime.loop.deliver(this.abortListener, this.abortReason);
+    if (this.controller !== null) this.runtime.loop.push(new Abort(this.controller, this.abortReason));
   }
 
   /** Nothing of it is left in this process. */
@@ -263,22 +263,22 @@ export class Attempt extends Admission implements Task {
     this.runtime.cancel(this);
     if (this.sentAt >= 0) super.ended();
     else this.release();
-    if (!this.#abandoned) return;
+    if (!this.wasAbandoned) return;
     this.leaf.abandoned--;
-    this.#emit({ type: "attempt.ended", attempt: this.number, reclaimed: false });
+    this.tell({ type: "attempt.ended", attempt: this.number, reclaimed: false });
   }
 
-  #emitAnswered(exit: Exit, ending: Ending, sent: boolean): void {
+  private tellAnswered(exit: Exit, ending: Ending, sent: boolean): void {
     const { number: attempt, kind } = this;
     if (sent) {
       const durationMs = this.runtime.now() - this.sentAt;
-      this.#emit({ type: "attempt.answered", attempt, kind, ending, durationMs });
+      this.tell({ type: "attempt.answered", attempt, kind, ending, durationMs });
     } else if (exit.kind === "rejected") {
-      this.#emit({ type: "attempt.refused", attempt, by: exit.by, reason: exit.reason });
+      this.tell({ type: "attempt.refused", attempt, by: exit.by, reason: exit.reason });
     }
   }
 
-  #emit(body: EventBody): void {
+  private tell(body: EventBody): void {
     if (this.runtime.sink !== null) this.runtime.emit(callEvent(this.call, this.runtime.now(), body));
   }
 }
@@ -291,15 +291,15 @@ function reasonOf(exit: Exit): unknown {
 /** Fires a signal from the loop: its listeners are not ours. */
 class Abort implements Task {
   readonly context = null;
-  readonly #controller: AbortController;
-  readonly #reason: unknown;
+  private readonly controller: AbortController;
+  private readonly reason: unknown;
 
   constructor(controller: AbortController, reason: unknown) {
-    this.#controller = controller;
-    this.#reason = reason;
+    this.controller = controller;
+    this.reason = reason;
   }
 
   run(): void {
-    this.#controller.abort(this.#reason);
+    this.controller.abort(this.reason);
   }
 }

@@ -134,6 +134,10 @@ export class GeneratedCall extends CallProcess {
 
   override answered(): void {}
 
+  protected override begin(): void {
+    this.#fiber.run();
+  }
+
   protected override advance(): void {
     this.#fiber.run();
   }
@@ -155,7 +159,8 @@ export class Sleep extends Timer implements Step {
   }
 
   begin(): void {
-    this.#fiber.root.runtime.arm(this, this.#delayMs);
+    const { runtime } = this.#fiber.root;
+    runtime.arm(this, runtime.now() + this.#delayMs);
   }
 
   cancel(): void {

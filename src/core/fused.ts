@@ -27,90 +27,94 @@ export class FusedCall extends CallProcess implements Plan {
   kind: "original" | "retry" = "original";
   token: Token | null = null;
   readonly outer = null;
-  readonly #policy: FusedPolicy;
-  #attempt: Attempt | null = null;
+  private readonly policy: FusedPolicy;
+  private attempt: Attempt | null = null;
   /** An attempt's exit that waits for its turn in the loop. */
-  #pending: Exit | null = null;
-  #failure: Exit | null = null;
-  #delayMs = 0;
-  #backoff: Backoff | null = null;
+  private pending: Exit | null = null;
+  private failure: Exit | null = null;
+  private delayMs = 0;
+  private backoff: Backoff | null = null;
   /** What the running fallback replaces. */
-  #because: Failed | Rejected | null = null;
+  private because: Failed | Rejected | null = null;
 
   constructor(runtime: Runtime, call: Call, work: unknown, answer: Answer | null, policy: FusedPolicy) {
     super(runtime, call, work, answer);
-    this.#policy = policy;
+    this.policy = policy;
   }
 
   override answered(_attempt: Attempt, exit: Exit): void {
-    this.#attempt = null;
+    this.attempt = null;
     const { loop } = this.runtime;
-    if (exit.kind === "ok" && loop.idle) return this.#conclude(exit);
-    this.#pending = exit;
+    if (exit.kind === "ok" && loop.idle) return this.conclude(exit);
+    this.pending = exit;
     loop.push(this);
   }
 
+  protected override begin(now: number): void {
+    this.send(now);
+  }
+
   protected override advance(): void {
-    const exit = this.#pending;
-    this.#pending = null;
-    if (exit === null) this.#send();
-    else if (exit.kind === "ok") this.#conclude(exit);
-    else this.#failed(exit);
+    const exit = this.pending;
+    this.pending = null;
+    if (exit === null) this.send(this.runtime.now());
+    else if (exit.kind === "ok") this.conclude(exit);
+    else this.afterFailure(exit);
   }
 
   protected override unwind(reason: unknown): void {
-    if (this.#backoff !== null) this.runtime.cancel(this.#backoff);
+    if (this.backoff !== null) this.runtime.cancel(this.backoff);
     if (this.token !== null) this.token.cancel();
-    if (this.#attempt !== null) this.#attempt.cancel(reason);
+    if (this.attempt !== null) this.attempt.cancel(reason);
   }
 
-  #send(): void {
-    const attempt = new Attempt(this.runtime, this.#policy.leaf, this, this);
-    this.#attempt = attempt;
-    attempt.begin();
+  private send(now: number): void {
+    const attempt = new Attempt(this.runtime, this.policy.leaf, this, this);
+    this.attempt = attempt;
+    attempt.begin(now);
   }
 
-  #failed(exit: Exit): void {
-    const { retry } = this.#policy;
-    if (retry === null || this.#because !== null) return this.#conclude(exit);
-    if (exit.kind === "rejected" && this.#failure !== null)
-      return this.#conclude(reported(this.#failure, exit));
+  private afterFailure(exit: Exit): void {
+    const { retry } = this.policy;
+    if (retry === null || this.because !== null) return this.conclude(exit);
+    if (exit.kind === "rejected" && this.failure !== null)
+      return this.conclude(reported(this.failure, exit));
     const now = this.runtime.now();
-    const decision = retry.policy.decide(exit, this.number, this.call, now, this.#delayMs, retry.random);
+    const decision = retry.policy.decide(exit, this.number, this.call, now, this.delayMs, retry.random);
     if (decision !== null) emitDecision(this, decision, this.number);
-    if (decision === null || decision.kind === "rejected") return this.#conclude(reported(exit, decision));
-    this.#failure = exit;
+    if (decision === null || decision.kind === "rejected") return this.conclude(reported(exit, decision));
+    this.failure = exit;
     this.number++;
     this.kind = "retry";
     this.token = decision.token;
-    this.#delayMs = decision.delayMs;
-    if (decision.delayMs === 0) return this.#send();
-    this.#backoff = new Backoff(this);
-    this.runtime.arm(this.#backoff, decision.delayMs);
+    this.delayMs = decision.delayMs;
+    if (decision.delayMs === 0) return this.send(now);
+    this.backoff = new Backoff(this);
+    this.runtime.arm(this.backoff, now + decision.delayMs);
   }
 
-  #conclude(exit: Exit): void {
-    const { fallback } = this.#policy;
+  private conclude(exit: Exit): void {
+    const { fallback } = this.policy;
     if (fallback === null) return this.finish(exit);
-    if (this.#because !== null) return this.finish(fallback.result(this.#because, exit));
+    if (this.because !== null) return this.finish(fallback.result(this.because, exit));
     const because = fallback.replaces(exit);
     if (because === null) return this.finish(exit);
-    this.#because = because;
-    this.#attempt = fallback.attempt(because, this, this);
-    this.#attempt.begin();
+    this.because = because;
+    this.attempt = fallback.attempt(because, this, this);
+    this.attempt.begin();
   }
 }
 
 /** The wait between two attempts. */
 class Backoff extends Timer {
-  readonly #call: FusedCall;
+  private readonly process: FusedCall;
 
   constructor(call: FusedCall) {
     super();
-    this.#call = call;
+    this.process = call;
   }
 
   override fire(): void {
-    this.#call.runtime.loop.push(this.#call);
+    this.process.runtime.loop.push(this.process);
   }
 }

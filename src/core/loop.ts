@@ -16,14 +16,19 @@ export interface Task {
   run(): void;
 }
 
-/** After this many tasks in one stretch the list is shortened, so that an endless stretch needs no endless memory. */
+/** The list is shortened after this many tasks in one stretch. */
 const LONG = 1024;
+
+/** Fills the places of tasks that have run, which would else be kept alive. */
+const NOTHING: Task = { context: null, run() {} };
 
 /** Runs ready tasks in order, never one inside another. */
 export class Loop {
   readonly #runtime: Runtime;
+  /** Ready tasks are those from `#next` to `#end`; the list itself is kept, so that it never has to grow again. */
   readonly #ready: Task[] = [];
   #next = 0;
+  #end = 0;
   #running = false;
 
   constructor(runtime: Runtime) {
@@ -37,7 +42,7 @@ export class Loop {
 
   /** Whether nothing is ready: then whoever would be pushed would be the very next to run. */
   get idle(): boolean {
-    return this.#next === this.#ready.length;
+    return this.#next === this.#end;
   }
 
   /** Opens a stretch of state changes. Returns whether the matching `leave` has to run what they made ready. */
@@ -50,22 +55,27 @@ export class Loop {
   /** Ends the stretch: runs what is ready, in order. Pass on what `enter` returned. */
   leave(outermost: boolean): void {
     if (!outermost) return;
-    const ready = this.#ready;
-    while (this.#next < ready.length) {
-      this.#runOne(ready[this.#next++] as Task);
-      if (this.#next === LONG) {
-        ready.splice(0, LONG);
-        this.#next = 0;
-      }
+    while (this.#next < this.#end) {
+      const task = this.#ready[this.#next] as Task;
+      this.#ready[this.#next++] = NOTHING;
+      this.#runOne(task);
+      if (this.#next === LONG) this.#shorten();
     }
-    ready.length = 0;
     this.#next = 0;
+    this.#end = 0;
     this.#running = false;
+  }
+
+  /** An endless stretch needs no endless memory. */
+  #shorten(): void {
+    this.#ready.splice(0, LONG);
+    this.#next -= LONG;
+    this.#end -= LONG;
   }
 
   /** Makes a task ready. Only within `enter` … `leave`. */
   push(task: Task): void {
-    this.#ready.push(task);
+    this.#ready[this.#end++] = task;
   }
 
   /** Calls `fn(argument)` at the next safe point: now if the loop is idle. */

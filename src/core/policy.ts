@@ -143,11 +143,9 @@ export class OperationPolicy {
 
   /** Starts a call that ends at `deadline` (absolute, `Infinity` for none) or after the total timeout. */
   start(work: unknown, fields: CallFields, deadline: number, answer: Answer | null): CallProcess {
-    let until = deadline;
-    if (this.#totalTimeoutMs < Infinity) {
-      until = Math.min(until, this.dependency.runtime.now() + this.#totalTimeoutMs);
-    }
-    return this.stack.start(work, fields, until, answer);
+    const now = this.dependency.runtime.now();
+    const until = Math.min(deadline, now + this.#totalTimeoutMs);
+    return this.stack.start(work, fields, until, answer, now);
   }
 
   /** The library's own order. */

@@ -30,17 +30,18 @@ export abstract class CallProcess implements Process, Task {
   readonly work: unknown;
   /** How many attempts were sent. */
   sent = 0;
-  #caller: Context | null = null;
-  #answer: Answer | null;
-  #exit: Exit | null = null;
-  readonly #startedAt: number;
+  private callerContext: Context | null = null;
+  private answer: Answer | null;
+  private ending: Exit | null = null;
+  private begun = false;
+  private readonly startedAt: number;
 
   constructor(runtime: Runtime, call: Call, work: unknown, answer: Answer | null) {
     this.runtime = runtime;
     this.call = call;
     this.work = work;
-    this.#answer = answer;
-    this.#startedAt = runtime.sink === null ? 0 : runtime.now();
+    this.answer = answer;
+    this.startedAt = runtime.sink === null ? 0 : runtime.now();
   }
 
   get root(): CallProcess {
@@ -49,38 +50,39 @@ export abstract class CallProcess implements Process, Task {
 
   /** Tells `answer` how it ends; only before it has been told to anybody. */
   answerTo(answer: Answer): void {
-    this.#answer = answer;
+    this.answer = answer;
   }
 
   /** How it ended, or null while it is in progress. */
   get exit(): Exit | null {
-    return this.#exit;
+    return this.ending;
   }
 
   /** The caller's async context, if anything may have to run in it later. */
   get caller(): Context | null {
-    return this.#caller;
+    return this.callerContext;
   }
 
   /** What `run` runs in: its continuation in the caller's context; an answer needs none. */
   get context(): Context | null {
-    return this.#exit === null ? this.#caller : null;
+    return this.ending === null ? this.callerContext : null;
   }
 
   /** Begins: at once if nothing is being run, else as soon as that has returned. */
-  start(mayContinueLater: boolean): void {
+  start(mayContinueLater: boolean, now: number): void {
     const { loop } = this.runtime;
     const nested = loop.running;
-    if (mayContinueLater || nested) this.#caller = this.runtime.context();
+    if (mayContinueLater || nested) this.callerContext = this.runtime.context();
     if (nested) return loop.push(this);
     const outermost = loop.enter();
-    this.advance();
+    this.begun = true;
+    this.begin(now);
     loop.leave(outermost);
   }
 
   /** Gives the call up: answers at once, at every stage. A call that has ended stays as it ended. */
   cancel(reason: unknown): void {
-    if (this.#exit !== null) return;
+    if (this.ending !== null) return;
     const outermost = this.runtime.loop.enter();
     this.finish({ kind: "cancelled", reason });
     this.unwind(reason);
@@ -89,13 +91,20 @@ export abstract class CallProcess implements Process, Task {
 
   /** Continues, or delivers the answer. Called by the loop. */
   run(): void {
-    if (this.#exit === null) return this.advance();
-    const answer = this.#answer;
-    this.#answer = null;
-    if (answer !== null) answer.answered(this.#exit);
+    if (this.ending === null) return this.begun ? this.advance() : this.beginLate();
+    const answer = this.answer;
+    this.answer = null;
+    if (answer !== null) answer.answered(this.ending);
+  }
+
+  private beginLate(): void {
+    this.begun = true;
+    this.begin(this.runtime.now());
   }
 
   abstract answered(attempt: Attempt, exit: Exit): void;
+  /** Takes the first step, at `now`. Called from the loop. */
+  protected abstract begin(now: number): void;
   /** Takes the next step. Called from the loop. */
   protected abstract advance(): void;
   /** Gives up what is in progress; the answer has been fixed already. */
@@ -103,8 +112,8 @@ export abstract class CallProcess implements Process, Task {
 
   /** Fixes the answer and leaves its delivery to the loop. */
   protected finish(exit: Exit): void {
-    if (this.#exit !== null) return;
-    this.#exit = exit;
+    if (this.ending !== null) return;
+    this.ending = exit;
     const { runtime } = this;
     runtime.loop.push(this);
     if (runtime.sink === null) return;
@@ -113,7 +122,7 @@ export abstract class CallProcess implements Process, Task {
       type: "call.answered",
       ending: endingOf(exit),
       sent: this.sent,
-      durationMs: now - this.#startedAt,
+      durationMs: now - this.startedAt,
     } as const;
     runtime.emit(callEvent(this.call, now, body));
   }

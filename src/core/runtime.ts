@@ -13,7 +13,7 @@ import type { Random } from "./random.ts";
 /** The longest duration a timer takes, in ms: 2^31 − 1 (Node turns anything above it into 1 ms). */
 export const MAX_TIMER_MS = 2_147_483_647;
 
-/** Something that can wait for a point in time. Subclass it, then `runtime.arm(timer, delayMs)`. */
+/** Something that can wait for a point in time. Subclass it, then `runtime.arm(timer, dueAt)`. */
 export abstract class Timer {
   /** When it fires, in the runtime's ms. Written by the runtime. */
   dueAt = 0;
@@ -51,8 +51,11 @@ export abstract class Runtime {
   /** Monotonic milliseconds, never a wall clock. */
   abstract now(): number;
 
-  /** Fires `timer` once, `delayMs` (0 to `MAX_TIMER_MS`) from now or later, never earlier. Re-arming moves it. */
-  abstract arm(timer: Timer, delayMs: number): void;
+  /**
+   * Fires `timer` once, when `now()` has reached `dueAt` (at most `MAX_TIMER_MS` ahead) or later, never earlier.
+   * Re-arming moves it. The point in time is absolute because whoever arms has just read the clock.
+   */
+  abstract arm(timer: Timer, dueAt: number): void;
 
   /** Stops a timer. Stopping one that is not armed does nothing. */
   abstract cancel(timer: Timer): void;
@@ -68,7 +71,7 @@ export abstract class Runtime {
   /** Fires `fn` once after `delayMs`. For hot paths subclass `Timer` instead. */
   after(delayMs: number, fn: () => void): Timer {
     const timer = new CallbackTimer(this, fn);
-    this.arm(timer, delayMs);
+    this.arm(timer, this.now() + delayMs);
     return timer;
   }
 

@@ -96,7 +96,7 @@ export class Stack {
   }
 
   /** Starts a call. `answer` hears how it ended; `cancel` on what is returned gives it up. */
-  start(work: unknown, fields: CallFields, deadline: number, answer: Answer | null): CallProcess {
+  start(work: unknown, fields: CallFields, deadline: number, answer: Answer | null, now: number = this.runtime.now()): CallProcess {
     const { dependency, operation, idempotent = false, runtime } = this.#options;
     const id = runtime.sink === null ? 0 : runtime.nextCallId();
     const call = new Call(dependency, operation, idempotent, fields, this.#primaryDeadline(deadline), id);
@@ -104,7 +104,7 @@ export class Stack {
       this.#fused !== null
         ? new FusedCall(runtime, call, work, answer, this.#fused)
         : new GeneratedCall(runtime, call, work, answer, this.#policy as Next);
-    started.start(this.#continuesLater);
+    started.start(this.#continuesLater, now);
     return started;
   }
 

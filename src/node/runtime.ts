@@ -49,13 +49,12 @@ export class NodeRuntime extends Runtime {
     return performance.now();
   }
 
-  override arm(timer: Timer, delayMs: number): void {
+  override arm(timer: Timer, dueAt: number): void {
     if (timer.position >= 0) this.#wheel.remove(timer);
-    const dueAt = Math.ceil(performance.now() + delayMs);
     const wasEmpty = this.#wheel.size === 0;
-    timer.dueAt = dueAt;
+    timer.dueAt = Math.ceil(dueAt);
     this.#wheel.add(timer);
-    if (dueAt < this.#wakeAt) this.#setWake(dueAt);
+    if (timer.dueAt < this.#wakeAt) this.#setWake(timer.dueAt);
     else if (wasEmpty) this.#timer?.ref();
   }
 
@@ -109,10 +108,12 @@ export class NodeRuntime extends Runtime {
   }
 }
 
+const UNTRACKED = { requireManualDestroy: true };
+
 /** The async context of a caller (its AsyncLocalStorage stores), kept by a resource that nobody needs to destroy. */
 class Caller extends AsyncResource implements Context {
   constructor() {
-    super("PLIMSOLL", { requireManualDestroy: true });
+    super("PLIMSOLL", UNTRACKED);
   }
 
   run<A>(fn: (argument: A) => void, argument: A): void {

@@ -38,9 +38,9 @@ export class VirtualRuntime extends Runtime {
     return this.#now;
   }
 
-  override arm(timer: Timer, delayMs: number): void {
+  override arm(timer: Timer, dueAt: number): void {
     if (timer.position >= 0) this.#heap.remove(timer);
-    timer.dueAt = this.#now + delayMs;
+    timer.dueAt = dueAt;
     timer.sequence = ++this.#armed;
     this.#heap.push(timer);
   }

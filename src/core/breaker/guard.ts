@@ -114,8 +114,12 @@ class Passing implements Permit {
     const { period } = this;
     if (period.name !== "closed") return;
     const guard = this.#guard;
-    guard.machine.record(period, guard.verdict(ending), guard.runtime.now(), guard.random);
-    guard.changed(period);
+    const verdict = guard.verdict(ending);
+    if (verdict === "ignored") return;
+    // The clock is read only where it matters: a success in a window of counts has no time.
+    const now = verdict === "failure" || period.window.timed ? guard.runtime.now() : 0;
+    guard.machine.record(period, verdict, now, guard.random);
+    if (verdict === "failure") guard.changed(period);
   }
 
   release(): void {}

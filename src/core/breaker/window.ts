@@ -10,6 +10,8 @@
 export interface Window {
   /** Adds an outcome. `now` matters to time windows only. */
   add(failed: boolean, now: number): void;
+  /** Whether `now` matters. */
+  readonly timed: boolean;
   /** Outcomes inside. */
   readonly total: number;
   /** Failures among them. */
@@ -20,6 +22,7 @@ const BITS = 30;
 
 /** The last `calls` outcomes, one bit each. */
 export class CountWindow implements Window {
+  readonly timed = false;
   total = 0;
   failures = 0;
   readonly #calls: number;
@@ -48,6 +51,7 @@ const BUCKETS = 10;
 
 /** The outcomes of the last `ms`, to within a tenth of it. */
 export class TimeWindow implements Window {
+  readonly timed = true;
   total = 0;
   failures = 0;
   readonly #bucketMs: number;

@@ -79,7 +79,7 @@ export class Bulkhead implements Admitter, Room, Permit {
     if (!this.#queue.join(admission, now)) return this.#full;
     const { call } = admission;
     const limitMs = Math.min(this.#queue.maxWaitMs, call.deadline - now);
-    if (limitMs <= MAX_TIMER_MS) this.#runtime.arm(admission, limitMs);
+    if (limitMs <= MAX_TIMER_MS) this.#runtime.arm(admission, now + limitMs);
     if (this.#runtime.sink !== null) {
       const body = {
         type: "attempt.queued",

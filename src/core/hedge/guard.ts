@@ -110,7 +110,12 @@ class Race extends Timer implements Step {
   begin(): void {
     this.#waiting = true;
     if (this.#exits.length > 0) this.#resume();
-    else if (this.#limitMs < Infinity) this.#fiber.root.runtime.arm(this, this.#limitMs);
+    else if (this.#limitMs < Infinity) this.#arm();
+  }
+
+  #arm(): void {
+    const { runtime } = this.#fiber.root;
+    runtime.arm(this, runtime.now() + this.#limitMs);
   }
 
   cancel(): void {
