@@ -8,10 +8,11 @@
 import type { Plan } from "./admission.ts";
 import { Attempt, type Leaf } from "./attempt.ts";
 import type { Token } from "./budget/machine.ts";
-import type { Call, Exit, Failed, Rejected } from "./call.ts";
+import { type Call, type Exit, type Failed, failed, type Rejected } from "./call.ts";
 import type { FallbackGuard } from "./fallback/guard.ts";
 import { type Answer, CallProcess } from "./process.ts";
 import { emitDecision, type RetryGuard, reported } from "./retry/guard.ts";
+import type { Again } from "./retry/machine.ts";
 import { type Runtime, Timer } from "./runtime.ts";
 
 /** The library's own order, bound. */
@@ -77,10 +78,10 @@ export class FusedCall extends CallProcess implements Plan {
   private afterFailure(exit: Exit): void {
     const { retry } = this.policy;
     if (retry === null || this.because !== null) return this.conclude(exit);
-    if (exit.kind === "rejected" && this.failure !== null)
-      return this.conclude(reported(this.failure, exit));
+    if (exit.kind === "rejected" && this.failure !== null) return this.conclude(reported(this.failure, exit));
     const now = this.runtime.now();
-    const decision = retry.policy.decide(exit, this.number, this.call, now, this.delayMs, retry.random);
+    const decision = this.decide(exit, retry, now);
+    if (this.exit !== null) return;
     if (decision !== null) emitDecision(this, decision, this.number);
     if (decision === null || decision.kind === "rejected") return this.conclude(reported(exit, decision));
     this.failure = exit;
@@ -91,6 +92,19 @@ export class FusedCall extends CallProcess implements Plan {
     if (decision.delayMs === 0) return this.send(now);
     this.backoff = new Backoff(this);
     this.runtime.arm(this.backoff, now + decision.delayMs);
+  }
+
+  /** Asks the retry machine, and with it a backoff of the user's, which may throw or cancel this very call. */
+  private decide(exit: Exit, retry: RetryGuard, now: number): Again | Rejected | null {
+    const { call, number } = this;
+    try {
+      const decision = retry.policy.decide(exit, number, call, now, this.delayMs, retry.random);
+      if (this.exit !== null && decision?.kind === "again") decision.token?.cancel();
+      return decision;
+    } catch (error) {
+      this.finish(failed(error, "permanent"));
+      return null;
+    }
   }
 
   private conclude(exit: Exit): void {

@@ -64,8 +64,8 @@ export class FallbackGuard implements Sequence {
 
   /** Makes the substitute, as an attempt of its own. */
   attempt(because: Failed | Rejected, plan: Plan, process: Process): Attempt {
-    const { runtime } = process.root;
-    if (runtime.sink !== null) {
+    const { runtime, exit } = process.root;
+    if (runtime.sink !== null && exit === null) {
       const body = { type: "fallback.used", because: endingOf(because) } as const;
       runtime.emit(callEvent(plan.call, runtime.now(), body));
     }

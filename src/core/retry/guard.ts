@@ -1,6 +1,5 @@
 /** Retry as a sequence: the loop around the decision of `machine.ts`. */
 import type { Plan } from "../admission.ts";
-import type { Token } from "../budget/machine.ts";
 import type { Exit, Rejected } from "../call.ts";
 import { type Fiber, type Next, type Sequence, Sleep, type Steps } from "../driver.ts";
 import { callEvent } from "../events.ts";
@@ -18,7 +17,7 @@ export function reported(exit: Exit, stopped: Rejected | null): Exit {
 /** Tells the listener what was decided. */
 export function emitDecision(root: CallProcess, decision: Again | Rejected, attempt: number): void {
   const { runtime, call } = root;
-  if (runtime.sink === null) return;
+  if (runtime.sink === null || root.exit !== null) return;
   const body =
     decision.kind === "again"
       ? ({ type: "retry.scheduled", attempt: attempt + 1, delayMs: decision.delayMs } as const)
@@ -39,7 +38,7 @@ export class RetryGuard implements Sequence {
 
   *run(plan: Plan, next: Next, fiber: Fiber): Steps {
     const { root } = fiber;
-    let token: Token | null = null;
+    let { token } = plan;
     let failure: Exit | null = null;
     let delayMs = 0;
     try {

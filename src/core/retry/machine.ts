@@ -13,6 +13,7 @@ import { type Call, type Exit, type Failed, type Rejected, rejected } from "../c
 import { EVIDENCE, endingOf } from "../evidence.ts";
 import { checkKeys, checkNumber, orDefault } from "../options.ts";
 import type { Random } from "../random.ts";
+import { MAX_TIMER_MS } from "../runtime.ts";
 
 /** Options of `retry`. */
 export interface RetryOptions {
@@ -69,8 +70,8 @@ export class RetryPolicy {
     const stop = this.#eligible(exit, call);
     if (stop !== undefined) return stop;
     if (number >= this.attempts) return this.attempts > 1 ? ATTEMPTS_SPENT : null;
-    const hint = typeof exit.pushback === "number" ? exit.pushback : 0;
-    const delayMs = hint + this.#backoff.delayMs(number, previousMs, random);
+    const waitMs = hintMs(exit) + this.#backoff.delayMs(number, previousMs, random);
+    const delayMs = Math.min(MAX_TIMER_MS, waitMs);
     if (call.deadline - now - delayMs < Math.max(this.#minUsefulMs, Number.MIN_VALUE)) return NO_TIME;
     if (this.#budget === null) return { kind: "again", delayMs, token: null };
     const token = this.#budget.reserve("retry");
@@ -85,4 +86,9 @@ export class RetryPolicy {
     if (rule === "always" || exit.effect === "none" || call.repeatable) return undefined;
     return NOT_REPEATABLE;
   }
+}
+
+/** The wait that the dependency asked for: no number, a negative or NaN asks for none; a timer's longest is the most. */
+function hintMs({ pushback }: Failed): number {
+  return typeof pushback === "number" && pushback > 0 ? Math.min(pushback, MAX_TIMER_MS) : 0;
 }
