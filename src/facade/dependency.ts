@@ -29,7 +29,7 @@ import {
 } from "../core/policy.ts";
 import type { Answer, CallProcess } from "../core/process.ts";
 import type { Runtime } from "../core/runtime.ts";
-import { theHost } from "./host.ts";
+import { ambient, theHost } from "./host.ts";
 import { performPromise, type Work } from "./perform.ts";
 import { follow, unfollow } from "./signals.ts";
 
@@ -124,21 +124,21 @@ function begin(
   let fields = PLAIN_CALL;
   let deadline = Infinity;
   let signals: readonly AbortSignal[] = NO_SIGNALS;
-  const ambient = theHost().ambient();
-  if (options !== undefined || ambient !== undefined) {
+  const around = ambient();
+  if (options !== undefined || around !== undefined) {
     try {
       checkCall(work, options);
     } catch (error) {
       return Promise.reject(error);
     }
     const parent = options?.parent;
-    fields = fieldsOf(options, parent?.call ?? ambient?.fields ?? PLAIN_CALL);
+    fields = fieldsOf(options, parent?.call ?? around?.fields ?? PLAIN_CALL);
     deadline = Math.min(
       options?.deadline ?? Infinity,
       parent?.deadline ?? Infinity,
-      ambient?.deadline ?? Infinity,
+      around?.deadline ?? Infinity,
     );
-    signals = [options?.signal, parent?.signal, ambient?.signal].filter((signal) => signal !== undefined);
+    signals = [options?.signal, parent?.signal, around?.signal].filter((signal) => signal !== undefined);
     const fired = signals.find((signal) => signal.aborted);
     if (fired !== undefined) return Promise.reject(fired.reason);
   }
@@ -147,6 +147,9 @@ function begin(
   return new Promise((resolve, reject) => {
     started.answerTo(new Settlement(started, signals, asOutcome, resolve, reject));
     for (const signal of signals) follow(signal, started);
+    // The work, which has begun, may have fired a signal before anybody followed it.
+    const fired = signals.find((signal) => signal.aborted);
+    if (fired !== undefined) started.cancel(fired.reason);
   });
 }
 

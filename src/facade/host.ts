@@ -28,6 +28,11 @@ export function plugHost(host: Host): void {
   present = host;
 }
 
+/** The request in whose course the present code runs, where a platform that knows has been plugged in. */
+export function ambient(): Ambient | undefined {
+  return present === null ? undefined : present.ambient();
+}
+
 /** The platform that was plugged in. */
 export function theHost(): Host {
   if (present === null)
