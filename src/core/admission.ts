@@ -60,11 +60,11 @@ export interface Plan {
 /** The refusal for a call whose deadline passes before it is sent. */
 export const EXPIRED: Rejected = rejected("deadline", "expired");
 
-const NO_PERMITS: readonly Permit[] = Object.freeze([]);
-
 /** Neighbouring admitters, asked as one. */
 export class Run {
   readonly admitters: readonly Admitter[];
+  /** What was taken last. Permits are mostly the same objects again, and then so is the list. */
+  #last: Permit[] = [];
 
   constructor(admitters: readonly Admitter[]) {
     this.admitters = admitters;
@@ -73,8 +73,9 @@ export class Run {
   /** The first refusal, else the room to wait in, else null. */
   check(admission: Admission, now: number): Rejected | Room | null {
     let room: Room | null = null;
-    for (const admitter of this.admitters) {
-      const answer = admitter.check(admission, now);
+    const { admitters } = this;
+    for (let i = 0; i < admitters.length; i++) {
+      const answer = (admitters[i] as Admitter).check(admission, now);
       if (answer === null) continue;
       if (answer.kind === "rejected") return answer;
       room = answer;
@@ -93,9 +94,14 @@ export class Run {
   /** Takes every place. */
   take(admission: Admission, now: number): readonly Permit[] {
     const { admitters } = this;
-    if (admitters.length === 0) return NO_PERMITS;
-    const permits: Permit[] = [];
-    for (const admitter of admitters) permits.push(admitter.take(admission, now));
+    let permits = this.#last;
+    for (let i = 0; i < admitters.length; i++) {
+      const permit = (admitters[i] as Admitter).take(admission, now);
+      if (permit === permits[i]) continue;
+      if (permits === this.#last) permits = [...permits];
+      permits[i] = permit;
+    }
+    this.#last = permits;
     return permits;
   }
 }
@@ -125,8 +131,8 @@ export abstract class Admission extends Timer {
   /** The admission of the sequence around this one, which lasts at least as long. */
   readonly outer: Admission | null;
   private readonly guards: Run;
-  private permits: readonly Permit[] = NO_PERMITS;
-  private holding = false;
+  /** What it holds, or null. */
+  private permits: readonly Permit[] | null = null;
 
   constructor(runtime: Runtime, run: Run, plan: Plan, timeoutMs: number) {
     super();
@@ -178,7 +184,6 @@ export abstract class Admission extends Timer {
 
   private takeAll(now: number): void {
     this.permits = this.guards.take(this, now);
-    this.holding = true;
   }
 
   private waitIn(room: Room, now: number): void {
@@ -231,14 +236,16 @@ export abstract class Admission extends Timer {
 
   /** Tells every guard how the attempt was answered. */
   protected settle(ending: Ending): void {
-    for (const permit of this.permits) permit.settle(ending, this);
+    const { permits } = this;
+    if (permits === null) return;
+    for (let i = 0; i < permits.length; i++) (permits[i] as Permit).settle(ending, this);
   }
 
   /** Gives every place back, once. */
   protected release(): void {
-    if (!this.holding) return;
-    this.holding = false;
-    for (const permit of this.permits) permit.release();
-    this.permits = NO_PERMITS;
+    const { permits } = this;
+    if (permits === null) return;
+    this.permits = null;
+    for (let i = 0; i < permits.length; i++) (permits[i] as Permit).release();
   }
 }

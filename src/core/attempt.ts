@@ -11,6 +11,7 @@
 import { Admission, EXPIRED, type Plan, type Run } from "./admission.ts";
 import type { RetryBudget, Token } from "./budget/machine.ts";
 import { type Exit, failed, type Outcome, type Rejected, rejected } from "./call.ts";
+import { classify } from "./classify.ts";
 import { CancelledError, TimeoutError } from "./errors.ts";
 import { callEvent, type EventBody } from "./events.ts";
 import { type Ending, endingOf } from "./evidence.ts";
@@ -20,6 +21,9 @@ import { MAX_TIMER_MS, type Runtime } from "./runtime.ts";
 
 /** What the work gave: the value it returned, or the error it threw. */
 export type Result = { readonly value: unknown; readonly error?: never } | { readonly error: unknown };
+
+/** A judgement of what the work gave. Undefined leaves it to the library; if it throws, the call fails with that. */
+export type Judge = (result: Result, attempt: Attempt) => Outcome | undefined;
 
 /** The innermost part of a policy: how work is started, judged, timed and counted. One per operation. */
 export interface Leaf {
@@ -34,8 +38,8 @@ export interface Leaf {
   readonly budget: RetryBudget | null;
   /** Starts the work. It reports by `attempt.succeed` or `attempt.fail`, at once or later. */
   perform(attempt: Attempt, work: unknown): void;
-  /** Turns what the work gave into an outcome. It may be the user's code, and may throw. */
-  judge(result: Result, attempt: Attempt): Outcome;
+  /** A judge of the user's, which may throw; null for the library's own. */
+  readonly judge: Judge | null;
   /** Attempts answered but not ended. */
   abandoned: number;
 }
@@ -192,14 +196,17 @@ export class Attempt extends Admission implements Task {
     const outermost = this.runtime.loop.enter();
     const outcome = this.state === "sent" ? this.judge(result) : null;
     this.live--;
+    // The judge may have cancelled this very call.
     if (outcome !== null && this.state === "sent") this.report(outcome);
     else if (this.live === 0) this.ended();
     this.runtime.loop.leave(outermost);
   }
 
   private judge(result: Result): Outcome {
+    const { judge } = this.leaf;
+    if (judge === null) return classify(result);
     try {
-      return this.leaf.judge(result, this);
+      return judge(result, this) ?? classify(result);
     } catch (error) {
       return failed(error, "permanent");
     }
@@ -251,7 +258,8 @@ export class Attempt extends Admission implements Task {
     this.leaf.abandoned++;
     this.tell({ type: "attempt.abandoned", attempt: this.number });
     const { reclaimAbandonedAfterMs } = this.leaf;
-    if (reclaimAbandonedAfterMs < Infinity) this.runtime.arm(this, this.runtime.now() + reclaimAbandonedAfterMs);
+    if (reclaimAbandonedAfterMs < Infinity)
+      this.runtime.arm(this, this.runtime.now() + reclaimAbandonedAfterMs);
     if (this.abortListener !== null) this.runtime.loop.deliver(this.abortListener, this.abortReason);
     if (this.controller !== null) this.runtime.loop.push(new Abort(this.controller, this.abortReason));
   }

@@ -124,38 +124,56 @@ export const PLAIN_CALL: CallFields = Object.freeze({
   idempotencyKey: undefined,
 });
 
-/** One logical call: plain data, shared by all its attempts. */
-export class Call implements CallFields {
+/** What a call is made to: shared by all calls of an operation. */
+export interface OperationSpec {
   readonly dependency: string;
   readonly operation: string;
   /** Whether repeating it has the same effect as making it once. */
   readonly idempotent: boolean;
+}
+
+/** One logical call: plain data, shared by all its attempts. */
+export class Call implements OperationSpec, CallFields {
+  readonly spec: OperationSpec;
+  readonly fields: CallFields;
   /** Absolute, in the runtime's monotonic ms; `Infinity` when there is none. */
   readonly deadline: number;
-  readonly criticality: Criticality;
-  readonly tenant: string;
-  readonly key: string;
-  readonly idempotencyKey: string | undefined;
   /** A number of its own within the runtime; 0 while nobody listens to events. */
   readonly id: number;
 
-  constructor(
-    dependency: string,
-    operation: string,
-    idempotent: boolean,
-    fields: CallFields,
-    deadline: number,
-    id: number,
-  ) {
-    this.dependency = dependency;
-    this.operation = operation;
-    this.idempotent = idempotent;
+  constructor(spec: OperationSpec, fields: CallFields, deadline: number, id: number) {
+    this.spec = spec;
+    this.fields = fields;
     this.deadline = deadline;
-    this.criticality = fields.criticality;
-    this.tenant = fields.tenant;
-    this.key = fields.key;
-    this.idempotencyKey = fields.idempotencyKey;
     this.id = id;
+  }
+
+  get dependency(): string {
+    return this.spec.dependency;
+  }
+
+  get operation(): string {
+    return this.spec.operation;
+  }
+
+  get idempotent(): boolean {
+    return this.spec.idempotent;
+  }
+
+  get criticality(): Criticality {
+    return this.fields.criticality;
+  }
+
+  get tenant(): string {
+    return this.fields.tenant;
+  }
+
+  get key(): string {
+    return this.fields.key;
+  }
+
+  get idempotencyKey(): string | undefined {
+    return this.fields.idempotencyKey;
   }
 
   /** Whether a failed attempt of unknown effect may be made again. */
@@ -165,18 +183,12 @@ export class Call implements CallFields {
 
   /** The same call with some fields changed; a deadline can only come closer. */
   with(changes: Partial<CallFields> & { readonly deadline?: number }): Call {
-    const { dependency, operation, idempotent, id } = this;
-    const deadline = Math.min(this.deadline, changes.deadline ?? Infinity);
-    return new Call(dependency, operation, idempotent, { ...this.#fields(), ...changes }, deadline, id);
+    const { deadline = Infinity, ...fields } = changes;
+    return new Call(this.spec, { ...this.fields, ...fields }, Math.min(this.deadline, deadline), this.id);
   }
 
   /** The same call with all the time in the world: for a fallback, which has a limit of its own. */
   withoutDeadline(): Call {
-    return new Call(this.dependency, this.operation, this.idempotent, this.#fields(), Infinity, this.id);
-  }
-
-  #fields(): CallFields {
-    const { criticality, tenant, key, idempotencyKey } = this;
-    return { criticality, tenant, key, idempotencyKey };
+    return new Call(this.spec, this.fields, Infinity, this.id);
   }
 }

@@ -10,7 +10,7 @@
  */
 import { Admission, type Plan, type Run } from "./admission.ts";
 import { Attempt, type Leaf } from "./attempt.ts";
-import { type Call, type Exit, failed, type Rejected } from "./call.ts";
+import { type CallFields, type Exit, failed, type OperationSpec, type Rejected } from "./call.ts";
 import { endingOf } from "./evidence.ts";
 import type { Task } from "./loop.ts";
 import { type Answer, CallProcess, type Process } from "./process.ts";
@@ -126,9 +126,17 @@ export class Fiber implements Process, Task {
 export class GeneratedCall extends CallProcess {
   readonly #fiber: Fiber;
 
-  constructor(runtime: Runtime, call: Call, work: unknown, answer: Answer | null, policy: Next) {
-    super(runtime, call, work, answer);
-    const plan: Plan = { call, number: 1, kind: "original", token: null, outer: null };
+  constructor(
+    runtime: Runtime,
+    spec: OperationSpec,
+    fields: CallFields,
+    deadline: number,
+    work: unknown,
+    answer: Answer | null,
+    policy: Next,
+  ) {
+    super(runtime, spec, fields, deadline, work, answer);
+    const plan: Plan = { call: this, number: 1, kind: "original", token: null, outer: null };
     this.#fiber = new Fiber(this, policy, plan, (exit) => this.finish(exit));
   }
 

@@ -8,7 +8,15 @@
 import type { Plan } from "./admission.ts";
 import { Attempt, type Leaf } from "./attempt.ts";
 import type { Token } from "./budget/machine.ts";
-import { type Call, type Exit, type Failed, failed, type Rejected } from "./call.ts";
+import {
+  type Call,
+  type CallFields,
+  type Exit,
+  type Failed,
+  failed,
+  type OperationSpec,
+  type Rejected,
+} from "./call.ts";
 import type { FallbackGuard } from "./fallback/guard.ts";
 import { type Answer, CallProcess } from "./process.ts";
 import { emitDecision, type RetryGuard, reported } from "./retry/guard.ts";
@@ -22,25 +30,48 @@ export interface FusedPolicy {
   readonly leaf: Leaf;
 }
 
-/** A call under that order. It is itself the plan of its next attempt. */
+/** A call under that order. It is itself the plan of its first attempt. */
 export class FusedCall extends CallProcess implements Plan {
-  number = 1;
-  kind: "original" | "retry" = "original";
-  token: Token | null = null;
-  readonly outer = null;
   private readonly policy: FusedPolicy;
   private attempt: Attempt | null = null;
   /** An attempt's exit that waits for its turn in the loop. */
   private pending: Exit | null = null;
-  private failure: Exit | null = null;
-  private delayMs = 0;
-  private backoff: Backoff | null = null;
+  /** What there is to know once it is tried again. */
+  private repeat: Repeat | null = null;
   /** What the running fallback replaces. */
   private because: Failed | Rejected | null = null;
 
-  constructor(runtime: Runtime, call: Call, work: unknown, answer: Answer | null, policy: FusedPolicy) {
-    super(runtime, call, work, answer);
+  constructor(
+    runtime: Runtime,
+    spec: OperationSpec,
+    fields: CallFields,
+    deadline: number,
+    work: unknown,
+    answer: Answer | null,
+    policy: FusedPolicy,
+  ) {
+    super(runtime, spec, fields, deadline, work, answer);
     this.policy = policy;
+  }
+
+  get call(): Call {
+    return this;
+  }
+
+  get number(): number {
+    return 1;
+  }
+
+  get kind(): "original" {
+    return "original";
+  }
+
+  get token(): null {
+    return null;
+  }
+
+  get outer(): null {
+    return null;
   }
 
   override answered(_attempt: Attempt, exit: Exit): void {
@@ -52,25 +83,24 @@ export class FusedCall extends CallProcess implements Plan {
   }
 
   protected override begin(now: number): void {
-    this.send(now);
+    this.send(this, now);
   }
 
   protected override advance(): void {
     const exit = this.pending;
     this.pending = null;
-    if (exit === null) this.send(this.runtime.now());
+    if (exit === null) this.send(this.repeat as Repeat, this.runtime.now());
     else if (exit.kind === "ok") this.conclude(exit);
     else this.afterFailure(exit);
   }
 
   protected override unwind(reason: unknown): void {
-    if (this.backoff !== null) this.runtime.cancel(this.backoff);
-    if (this.token !== null) this.token.cancel();
+    if (this.repeat !== null) this.repeat.cancel();
     if (this.attempt !== null) this.attempt.cancel(reason);
   }
 
-  private send(now: number): void {
-    const attempt = new Attempt(this.runtime, this.policy.leaf, this, this);
+  private send(plan: Plan, now: number): void {
+    const attempt = new Attempt(this.runtime, this.policy.leaf, plan, this);
     this.attempt = attempt;
     attempt.begin(now);
   }
@@ -78,27 +108,25 @@ export class FusedCall extends CallProcess implements Plan {
   private afterFailure(exit: Exit): void {
     const { retry } = this.policy;
     if (retry === null || this.because !== null) return this.conclude(exit);
-    if (exit.kind === "rejected" && this.failure !== null) return this.conclude(reported(this.failure, exit));
+    const { repeat } = this;
+    if (exit.kind === "rejected" && repeat !== null) return this.conclude(reported(repeat.failure, exit));
     const now = this.runtime.now();
-    const decision = this.decide(exit, retry, now);
+    const number = repeat === null ? 1 : repeat.number;
+    const decision = this.decide(exit, retry, number, now);
     if (this.exit !== null) return;
-    if (decision !== null) emitDecision(this, decision, this.number);
+    if (decision !== null) emitDecision(this, decision, number);
     if (decision === null || decision.kind === "rejected") return this.conclude(reported(exit, decision));
-    this.failure = exit;
-    this.number++;
-    this.kind = "retry";
-    this.token = decision.token;
-    this.delayMs = decision.delayMs;
-    if (decision.delayMs === 0) return this.send(now);
-    this.backoff = new Backoff(this);
-    this.runtime.arm(this.backoff, now + decision.delayMs);
+    const next = new Repeat(this, number + 1, decision, exit);
+    this.repeat = next;
+    if (decision.delayMs === 0) this.send(next, now);
+    else this.runtime.arm(next, now + decision.delayMs);
   }
 
   /** Asks the retry machine, and with it a backoff of the user's, which may throw or cancel this very call. */
-  private decide(exit: Exit, retry: RetryGuard, now: number): Again | Rejected | null {
-    const { call, number } = this;
+  private decide(exit: Exit, retry: RetryGuard, number: number, now: number): Again | Rejected | null {
     try {
-      const decision = retry.policy.decide(exit, number, call, now, this.delayMs, retry.random);
+      const delayMs = this.repeat === null ? 0 : this.repeat.delayMs;
+      const decision = retry.policy.decide(exit, number, this, now, delayMs, retry.random);
       if (this.exit !== null && decision?.kind === "again") decision.token?.cancel();
       return decision;
     } catch (error) {
@@ -119,16 +147,33 @@ export class FusedCall extends CallProcess implements Plan {
   }
 }
 
-/** The wait between two attempts. */
-class Backoff extends Timer {
-  private readonly process: FusedCall;
+/** The plan of a repeat, and the wait before it. */
+class Repeat extends Timer implements Plan {
+  readonly call: FusedCall;
+  readonly number: number;
+  readonly kind = "retry";
+  readonly token: Token | null;
+  readonly outer = null;
+  readonly delayMs: number;
+  /** How the attempt before it ended. */
+  readonly failure: Exit;
 
-  constructor(call: FusedCall) {
+  constructor(call: FusedCall, number: number, { delayMs, token }: Again, failure: Exit) {
     super();
-    this.process = call;
+    this.call = call;
+    this.number = number;
+    this.token = token;
+    this.delayMs = delayMs;
+    this.failure = failure;
   }
 
   override fire(): void {
-    this.process.runtime.loop.push(this.process);
+    this.call.runtime.loop.push(this.call);
+  }
+
+  /** The call is given up: no wait, and the token goes back if it has not been spent. */
+  cancel(): void {
+    this.call.runtime.cancel(this);
+    if (this.token !== null) this.token.cancel();
   }
 }

@@ -1,6 +1,6 @@
 /** The core: guards, machines and driver, without promises, clocks or timers of their own. */
 export { Admission, type Admitter, EXPIRED, type Permit, type Plan, type Room, Run } from "./admission.ts";
-export { Attempt, type AttemptState, type Leaf, type Result } from "./attempt.ts";
+export { Attempt, type AttemptState, type Judge, type Leaf, type Result } from "./attempt.ts";
 export {
   Backoff,
   type BackoffFunction,
@@ -42,6 +42,7 @@ export {
   type FailureClass,
   failed,
   type Ok,
+  type OperationSpec,
   type Outcome,
   ok,
   PLAIN_CALL,
@@ -93,7 +94,6 @@ export {
   type Range,
 } from "./options.ts";
 export {
-  type Classifier,
   type DependencyOptions,
   DependencyPolicy,
   type OperationOptions,
@@ -108,7 +108,6 @@ export { type Context, type EventSink, MAX_TIMER_MS, Runtime, Timer } from "./ru
 export {
   type Binding,
   type Guard,
-  type Judge,
   type Layer,
   type Perform,
   Stack,

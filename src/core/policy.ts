@@ -2,14 +2,13 @@
  * Policies by name: a dependency, what its operations share, and each operation in the library's own order. Plain
  * options in, a bound stack out. The promise shell and the simulator both start here, so both run the same objects.
  */
-import type { Attempt, Result } from "./attempt.ts";
+import type { Judge } from "./attempt.ts";
 import { breaker } from "./breaker/guard.ts";
 import { CircuitBreaker } from "./breaker/machine.ts";
 import { type BreakerOptions, BreakerPolicy } from "./breaker/options.ts";
 import { type BudgetOptions, RetryBudget } from "./budget/machine.ts";
 import { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
-import type { CallFields, Outcome } from "./call.ts";
-import { classify } from "./classify.ts";
+import type { CallFields } from "./call.ts";
 import { OptionError } from "./errors.ts";
 import { type FallbackFunction, type FallbackOptions, fallback } from "./fallback/guard.ts";
 import { type HedgeOptions, hedge } from "./hedge/guard.ts";
@@ -18,7 +17,7 @@ import type { Answer, CallProcess } from "./process.ts";
 import { retry } from "./retry/guard.ts";
 import type { RetryOptions } from "./retry/machine.ts";
 import type { Runtime } from "./runtime.ts";
-import { type Guard, type Judge, type Perform, Stack } from "./stack.ts";
+import { type Guard, type Perform, Stack } from "./stack.ts";
 import { timeout } from "./timeout/guard.ts";
 
 /** What all operations of a dependency share. */
@@ -30,9 +29,6 @@ export interface DependencyOptions {
   /** What retries and hedges of its operations spend. Default `{}`: 10 % and a burst of 10; "none" switches it off. */
   readonly budget?: BudgetOptions | "none";
 }
-
-/** Your judgement of what the work gave; undefined leaves it to the library's own. */
-export type Classifier = (result: Result, attempt: Attempt) => Outcome | undefined;
 
 /** How one operation is guarded. A guard that is left out is not there. */
 export interface OperationOptions {
@@ -50,7 +46,8 @@ export interface OperationOptions {
   readonly bulkhead?: BulkheadOptions;
   readonly hedge?: HedgeOptions;
   readonly fallback?: FallbackFunction | FallbackOptions;
-  readonly classify?: Classifier;
+  /** Your own judgement of what the work gave. Default: the library's own. */
+  readonly classify?: Judge;
 }
 
 const OPERATION_KEYS = [
@@ -114,7 +111,7 @@ export class OperationPolicy {
   ) {
     const field = `${dependency.name}.${name}`;
     checkKeys(field, options, OPERATION_KEYS);
-    const { idempotent = false, totalTimeoutMs, minUsefulMs, classify: judged } = options;
+    const { idempotent = false, totalTimeoutMs, minUsefulMs, classify: judge } = options;
     if (typeof idempotent !== "boolean")
       throw new OptionError(`${field}.idempotent`, idempotent, "true or false");
     this.dependency = dependency;
@@ -135,7 +132,7 @@ export class OperationPolicy {
       budget: options.retry === undefined && options.hedge === undefined ? null : dependency.budget,
       minUsefulMs: checkMs(`${field}.minUsefulMs`, orDefault(minUsefulMs, 0)),
       perform,
-      judge: judgeWith(judged, field),
+      judge: judge === undefined ? null : checkFunction(`${field}.classify`, judge),
       generators,
     };
     this.stack = new Stack(settings, this.#guards(options, field));
@@ -167,10 +164,4 @@ export class OperationPolicy {
 function checkName(field: string, name: unknown): string {
   if (typeof name === "string" && name !== "") return name;
   throw new OptionError(field, name, "a string that is not empty");
-}
-
-function judgeWith(classifier: Classifier | undefined, field: string): Judge {
-  if (classifier === undefined) return classify;
-  checkFunction(`${field}.classify`, classifier);
-  return (result, attempt) => classifier(result, attempt) ?? classify(result);
 }

@@ -6,7 +6,7 @@
  * runs inside a guard.
  */
 import type { Attempt } from "./attempt.ts";
-import type { Call, Exit } from "./call.ts";
+import { Call, type CallFields, type Exit, type OperationSpec } from "./call.ts";
 import { callEvent } from "./events.ts";
 import { endingOf } from "./evidence.ts";
 import type { Task } from "./loop.ts";
@@ -24,9 +24,8 @@ export interface Process {
 }
 
 /** A call in progress, whichever way it is driven. */
-export abstract class CallProcess implements Process, Task {
+export abstract class CallProcess extends Call implements Process, Task {
   readonly runtime: Runtime;
-  readonly call: Call;
   readonly work: unknown;
   /** How many attempts were sent. */
   sent = 0;
@@ -36,9 +35,16 @@ export abstract class CallProcess implements Process, Task {
   private begun = false;
   private readonly startedAt: number;
 
-  constructor(runtime: Runtime, call: Call, work: unknown, answer: Answer | null) {
+  constructor(
+    runtime: Runtime,
+    spec: OperationSpec,
+    fields: CallFields,
+    deadline: number,
+    work: unknown,
+    answer: Answer | null,
+  ) {
+    super(spec, fields, deadline, runtime.sink === null ? 0 : runtime.nextCallId());
     this.runtime = runtime;
-    this.call = call;
     this.work = work;
     this.answer = answer;
     this.startedAt = runtime.sink === null ? 0 : runtime.now();
@@ -124,6 +130,6 @@ export abstract class CallProcess implements Process, Task {
       sent: this.sent,
       durationMs: now - this.startedAt,
     } as const;
-    runtime.emit(callEvent(this.call, now, body));
+    runtime.emit(callEvent(this, now, body));
   }
 }

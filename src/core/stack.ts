@@ -11,10 +11,9 @@
  * and make the same attempts; their event logs are equal byte for byte.
  */
 import { type Admitter, Run } from "./admission.ts";
-import type { Attempt, Leaf, Result } from "./attempt.ts";
+import type { Attempt, Judge, Leaf } from "./attempt.ts";
 import type { RetryBudget } from "./budget/machine.ts";
-import { Call, type CallFields, type Outcome } from "./call.ts";
-import { classify } from "./classify.ts";
+import type { CallFields, OperationSpec } from "./call.ts";
 import { DeadlineGuard } from "./deadline/guard.ts";
 import { attemptOf, GeneratedCall, type Next, type Sequence, scopeOf } from "./driver.ts";
 import { OptionError } from "./errors.ts";
@@ -27,9 +26,6 @@ import { AttemptTimeout } from "./timeout/guard.ts";
 
 /** Starts the work: by promises in production, by events in the simulator. */
 export type Perform = (attempt: Attempt, work: unknown) => void;
-
-/** Turns what the work gave into an outcome. May throw: then the call fails with that. */
-export type Judge = (result: Result, attempt: Attempt) => Outcome;
 
 /** What a guard is bound to when it becomes a layer of a stack. */
 export interface Binding {
@@ -65,8 +61,8 @@ export interface StackOptions {
   /** An attempt is not started with less time left than this, in ms. Default 0. */
   readonly minUsefulMs?: number;
   readonly perform: Perform;
-  /** Default: `classify`, which knows what Plimsoll's own adapters and Node's own errors say. */
-  readonly judge?: Judge;
+  /** Default: the library's own, which knows what its adapters and Node's own errors say. */
+  readonly judge?: Judge | null;
   /** For comparison only: drives even the library's own order through generators. Default false. */
   readonly generators?: boolean;
 }
@@ -79,9 +75,14 @@ export class Stack {
   readonly #fused: FusedPolicy | null;
   readonly #policy: Next | null;
   readonly #continuesLater: boolean;
+  readonly #spec: OperationSpec;
+  /** On the fused path the fallback's reserve is taken off here; the generators do it in the fallback's layer. */
+  readonly #reserveMs: number;
 
   constructor(options: StackOptions, guards: readonly Guard[]) {
     this.#options = options;
+    const { dependency, operation, idempotent = false } = options;
+    this.#spec = { dependency, operation, idempotent };
     this.runtime = options.runtime;
     const layers = guards.map((guard) => guard.bind(this.#binding()));
     const admitters = innermostAdmitters(layers);
@@ -91,27 +92,26 @@ export class Stack {
     );
     this.leaf = this.#leaf(admitters, timeoutOf(layers));
     this.#fused = options.generators === true ? null : fusedPolicy(sequences, this.leaf);
+    this.#reserveMs = this.#fused?.fallback?.reserveMs ?? 0;
     this.#policy = this.#fused === null ? nest(sequences, this.leaf) : null;
     this.#continuesLater = sequences.some((layer) => !(layer instanceof DeadlineGuard));
   }
 
   /** Starts a call. `answer` hears how it ended; `cancel` on what is returned gives it up. */
-  start(work: unknown, fields: CallFields, deadline: number, answer: Answer | null, now: number = this.runtime.now()): CallProcess {
-    const { dependency, operation, idempotent = false, runtime } = this.#options;
-    const id = runtime.sink === null ? 0 : runtime.nextCallId();
-    const call = new Call(dependency, operation, idempotent, fields, this.#primaryDeadline(deadline), id);
+  start(
+    work: unknown,
+    fields: CallFields,
+    deadline: number,
+    answer: Answer | null,
+    now: number = this.runtime.now(),
+  ): CallProcess {
+    const { runtime } = this;
     const started =
       this.#fused !== null
-        ? new FusedCall(runtime, call, work, answer, this.#fused)
-        : new GeneratedCall(runtime, call, work, answer, this.#policy as Next);
+        ? new FusedCall(runtime, this.#spec, fields, deadline - this.#reserveMs, work, answer, this.#fused)
+        : new GeneratedCall(runtime, this.#spec, fields, deadline, work, answer, this.#policy as Next);
     started.start(this.#continuesLater, now);
     return started;
-  }
-
-  /** On the fused path the fallback's reserve is taken off here; the generators do it in the fallback's layer. */
-  #primaryDeadline(deadline: number): number {
-    const fallback = this.#fused?.fallback;
-    return fallback ? deadline - fallback.reserveMs : deadline;
   }
 
   #binding(): Binding {
@@ -132,7 +132,7 @@ export class Stack {
   }
 
   #leaf(admitters: readonly Admitter[], attemptTimeoutMs: number): Leaf {
-    const { perform, judge = classify, budget = null, minUsefulMs = 0 } = this.#options;
+    const { perform, judge = null, budget = null, minUsefulMs = 0 } = this.#options;
     return {
       run: new Run(admitters),
       attemptTimeoutMs,

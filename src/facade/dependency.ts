@@ -4,7 +4,7 @@
  * It adds nothing but promises: a call is started, and its exit becomes a value, an error or an outcome. A refusal
  * made at once is answered from here, without waiting for anything.
  */
-import type { Attempt } from "../core/attempt.ts";
+import type { Attempt, Judge } from "../core/attempt.ts";
 import type { CircuitBreaker } from "../core/breaker/machine.ts";
 import type { RetryBudget } from "../core/budget/machine.ts";
 import type { Bulkhead } from "../core/bulkhead/guard.ts";
@@ -21,7 +21,6 @@ import { OptionError, RefusedError } from "../core/errors.ts";
 import type { FallbackOptions } from "../core/fallback/guard.ts";
 import { checkFunction, checkKeys, checkOneOf } from "../core/options.ts";
 import {
-  type Classifier,
   type DependencyOptions,
   DependencyPolicy,
   type OperationOptions,
@@ -92,7 +91,7 @@ export type WithFallback<F> = OperationOptions & {
 };
 
 /** Options with a judge of one's own. */
-export type WithClassifier = { readonly classify: Classifier };
+export type WithClassifier = { readonly classify: Judge };
 
 /** Describes a dependency. The runtime is the process's own unless you pass one (a virtual one, in tests). */
 export function dependency(options: DependencyOptions, runtime: Runtime = theHost().runtime): Dependency {
@@ -121,36 +120,22 @@ function begin(
   options: CallOptions | undefined,
   asOutcome: boolean,
 ): Promise<unknown> {
-  let fields = PLAIN_CALL;
-  let deadline = Infinity;
-  let signals: readonly AbortSignal[] = NO_SIGNALS;
-  const around = ambient();
-  if (options !== undefined || around !== undefined) {
-    try {
-      checkCall(work, options);
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    const parent = options?.parent;
-    fields = fieldsOf(options, parent?.call ?? around?.fields ?? PLAIN_CALL);
-    deadline = Math.min(
-      options?.deadline ?? Infinity,
-      parent?.deadline ?? Infinity,
-      around?.deadline ?? Infinity,
-    );
-    signals = [options?.signal, parent?.signal, around?.signal].filter((signal) => signal !== undefined);
-    const fired = signals.find((signal) => signal.aborted);
-    if (fired !== undefined) return Promise.reject(fired.reason);
+  const request = ambient();
+  if (options === undefined && request === undefined) {
+    return promiseOf(policy.start(work, PLAIN_CALL, Infinity, null), NO_SIGNALS, asOutcome);
   }
-  const started = policy.start(work, fields, deadline, null);
-  if (started.exit !== null) return settled(started, started.exit, asOutcome);
-  return new Promise((resolve, reject) => {
-    started.answerTo(new Settlement(started, signals, asOutcome, resolve, reject));
-    for (const signal of signals) follow(signal, started);
-    // The work, which has begun, may have fired a signal before anybody followed it.
-    const fired = signals.find((signal) => signal.aborted);
-    if (fired !== undefined) started.cancel(fired.reason);
-  });
+  try {
+    checkCall(work, options);
+  } catch (error) {
+    return Promise.reject(error);
+  }
+  const { parent, signal, deadline = Infinity } = options ?? {};
+  const signals = [signal, parent?.signal, request?.signal].filter((each) => each !== undefined);
+  const fired = signals.find((each) => each.aborted);
+  if (fired !== undefined) return Promise.reject(fired.reason);
+  const fields = fieldsOf(options, parent?.call ?? request?.fields ?? PLAIN_CALL);
+  const until = Math.min(deadline, parent?.deadline ?? Infinity, request?.deadline ?? Infinity);
+  return promiseOf(policy.start(work, fields, until, null), signals, asOutcome);
 }
 
 const NO_SIGNALS: readonly AbortSignal[] = [];
@@ -182,11 +167,11 @@ function fieldsOf(options: CallOptions | undefined, outer: CallFields): CallFiel
 
 /** A call's promise, until it is settled. */
 class Settlement implements Answer {
-  readonly #started: CallProcess;
-  readonly #signals: readonly AbortSignal[];
-  readonly #asOutcome: boolean;
-  readonly #resolve: (value: unknown) => void;
-  readonly #reject: (error: unknown) => void;
+  private readonly started: CallProcess;
+  private readonly signals: readonly AbortSignal[];
+  private readonly asOutcome: boolean;
+  private readonly resolve: (value: unknown) => void;
+  private readonly reject: (error: unknown) => void;
 
   constructor(
     started: CallProcess,
@@ -195,27 +180,39 @@ class Settlement implements Answer {
     resolve: (value: unknown) => void,
     reject: (error: unknown) => void,
   ) {
-    this.#started = started;
-    this.#signals = signals;
-    this.#asOutcome = asOutcome;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.started = started;
+    this.signals = signals;
+    this.asOutcome = asOutcome;
+    this.resolve = resolve;
+    this.reject = reject;
   }
 
   answered(exit: Exit): void {
-    for (const signal of this.#signals) unfollow(signal, this.#started);
-    if (this.#asOutcome && exit.kind !== "cancelled") this.#resolve(exit);
-    else if (exit.kind === "ok") this.#resolve(exit.value);
-    else this.#reject(errorOf(this.#started, exit));
+    if (this.signals !== NO_SIGNALS) for (const signal of this.signals) unfollow(signal, this.started);
+    if (this.asOutcome && exit.kind !== "cancelled") this.resolve(exit);
+    else if (exit.kind === "ok") this.resolve(exit.value);
+    else this.reject(errorOf(this.started, exit));
   }
 }
 
-function settled(started: CallProcess, exit: Exit, asOutcome: boolean): Promise<unknown> {
+/** The promise of a call that has just been started; settled already if the call is. */
+function promiseOf(
+  started: CallProcess,
+  signals: readonly AbortSignal[],
+  asOutcome: boolean,
+): Promise<unknown> {
+  const { exit } = started;
+  if (exit === null) {
+    return new Promise((resolve, reject) => {
+      started.answerTo(new Settlement(started, signals, asOutcome, resolve, reject));
+      if (signals !== NO_SIGNALS) for (const signal of signals) follow(signal, started);
+    });
+  }
   if (asOutcome && exit.kind !== "cancelled") return Promise.resolve(exit);
   return exit.kind === "ok" ? Promise.resolve(exit.value) : Promise.reject(errorOf(started, exit));
 }
 
-function errorOf({ call }: CallProcess, exit: Exclude<Exit, { kind: "ok" }>): unknown {
+function errorOf({ dependency, operation }: CallProcess, exit: Exclude<Exit, { kind: "ok" }>): unknown {
   if (exit.kind === "failed") return exit.error;
-  return exit.kind === "cancelled" ? exit.reason : new RefusedError(call.dependency, call.operation, exit);
+  return exit.kind === "cancelled" ? exit.reason : new RefusedError(dependency, operation, exit);
 }

@@ -21,7 +21,7 @@ export type Script = (attempt: Attempt) => void;
 
 /** A call of which nothing is known but its deadline and whether it may be repeated. */
 export function callOf(deadline = Infinity, idempotent = true, fields: CallFields = PLAIN_CALL): Call {
-  return new Call("stock", "view", idempotent, fields, deadline, 0);
+  return new Call({ dependency: "stock", operation: "view", idempotent }, fields, deadline, 0);
 }
 
 /** An error that says what it means, as an adapter's does. */

@@ -73,7 +73,7 @@ export class FallbackGuard implements Sequence {
     return new Attempt(
       runtime,
       this.#leaf,
-      { ...plan, call: plan.call.withoutDeadline(), number: 1, kind: "original", token: null },
+      { call: plan.call.withoutDeadline(), number: 1, kind: "original", token: null, outer: plan.outer },
       process,
       work,
     );

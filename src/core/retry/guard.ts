@@ -16,13 +16,13 @@ export function reported(exit: Exit, stopped: Rejected | null): Exit {
 
 /** Tells the listener what was decided. */
 export function emitDecision(root: CallProcess, decision: Again | Rejected, attempt: number): void {
-  const { runtime, call } = root;
+  const { runtime } = root;
   if (runtime.sink === null || root.exit !== null) return;
   const body =
     decision.kind === "again"
       ? ({ type: "retry.scheduled", attempt: attempt + 1, delayMs: decision.delayMs } as const)
       : ({ type: "retry.stopped", by: decision.by, reason: decision.reason } as const);
-  runtime.emit(callEvent(call, runtime.now(), body));
+  runtime.emit(callEvent(root, runtime.now(), body));
 }
 
 /** Repeats the layers within as its policy decides. */
