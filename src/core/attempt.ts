@@ -245,7 +245,7 @@ export class Attempt extends Admission implements Task {
     if (!sent && this.token !== null) this.token.cancel();
     const ending = endingOf(exit);
     this.settle(ending);
-    if (sent && this.leaf.budget !== null) this.leaf.budget.settled(exit);
+    if (sent && this.leaf.budget !== null) this.leaf.budget.settled(exit, this.token);
     if (this.runtime.sink !== null) this.tellAnswered(exit, ending, sent);
     if (this.live === 0) this.ended();
     else if (exit.kind !== "ok") this.abandon(reasonOf(exit));

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { failed, ok } from "../call.ts";
 import { RetryBudget, Token } from "./machine.ts";
 
 const token = (budget: RetryBudget): Token => {
@@ -50,6 +51,18 @@ describe("RetryBudget", () => {
     returned.cancel();
     returned.sent();
     expect(budget).toMatchObject({ reserved: 0, repeats: 1, level: 1 });
+  });
+
+  it("gives the token of a repeat back that turns out never to have left", () => {
+    const budget = new RetryBudget({ burst: 2 });
+    const unsent = failed("refused connection", "transient", { effect: "none", ended: "unsent" });
+    const [left, stayed] = [token(budget), token(budget)];
+    for (const repeat of [left, stayed]) repeat.sent();
+    budget.settled(unsent, stayed);
+    budget.settled(failed("reset", "transient"), left);
+    budget.settled(ok(1), left);
+    budget.settled(unsent, null);
+    expect(budget).toMatchObject({ repeats: 1, reserved: 0, level: 1 });
   });
 
   it("measures the ratio it sees", () => {

@@ -33,7 +33,7 @@ const EMPTY: Rejected = rejected("budget", "empty");
 export class RetryBudget {
   readonly ratio: number;
   readonly burst: number;
-  /** First attempts sent, and repeats sent, since the start. Their quotient is the measured ratio. */
+  /** First attempts that reached the work, and repeats sent, since the start. Their quotient is the measured ratio. */
   firsts = 0;
   repeats = 0;
   /** Reserved tokens that are neither spent nor handed back yet. */
@@ -82,8 +82,15 @@ export class RetryBudget {
     this.#level = level < this.#full ? level : this.#full;
   }
 
-  /** An attempt was answered. A ratio budget does not mind how; rules that do (gRPC's, AWS's) live here. */
-  settled(_exit: Exit): void {}
+  /**
+   * An attempt was answered; `token` is what it spent, null for a first attempt. A ratio budget minds only whether it
+   * left at all: a repeat whose connection failed gets its token back. Rules that mind more (gRPC's, AWS's) live here.
+   */
+  settled(exit: Exit, token: Token | null): void {
+    if (token === null || exit.kind !== "failed" || exit.ended !== "unsent") return;
+    this.repeats--;
+    this.#level = Math.min(this.#full, this.#level + ONE);
+  }
 
   /** Called by tokens: `true` when spent, `false` when handed back. */
   resolve(spent: boolean): void {
