@@ -1,20 +1,23 @@
 // A stack of guards on a virtual clock, with work that the test scripts.
-import type { Attempt } from "../../src/core/attempt.ts";
-import type { RetryBudget } from "../../src/core/budget/machine.ts";
 import {
+  type Attempt,
   Call,
   type CallFields,
+  type CallProcess,
+  type ClassifiedError,
   type Exit,
+  FAILURE,
   type FailureClass,
   failed,
+  type Guard,
+  type Judge,
   type Outcome,
   PLAIN_CALL,
-} from "../../src/core/call.ts";
-import { type ClassifiedError, FAILURE } from "../../src/core/classify.ts";
-import type { PlimsollEvent } from "../../src/core/events.ts";
-import type { CallProcess } from "../../src/core/process.ts";
-import { type Guard, type Judge, Stack } from "../../src/core/stack.ts";
-import { VirtualRuntime } from "../../src/testing/virtual-runtime.ts";
+  type PlimsollEvent,
+  type RetryBudget,
+  Stack,
+} from "../../src/core/index.ts";
+import { VirtualRuntime } from "../../src/testing/index.ts";
 
 /** What a test makes of one attempt. */
 export type Script = (attempt: Attempt) => void;
