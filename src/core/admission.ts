@@ -113,8 +113,6 @@ export class Run {
 export abstract class Admission extends Timer {
   readonly runtime: Runtime;
   readonly call: Call;
-  /** Which attempt of its call this is, from 1. */
-  readonly number: number;
   kind: AttemptKind;
   /** The attempt's own limit in ms, `Infinity` for none. A guard may replace it when it takes (a probe's). */
   timeoutMs: number;
@@ -128,9 +126,8 @@ export abstract class Admission extends Timer {
   context: Context | null = null;
   /** Parts of its work that have not ended; the places are given back when none is left. */
   live = 0;
-  /** The admission of the sequence around this one, which lasts at least as long. */
-  readonly outer: Admission | null;
   private readonly guards: Run;
+  private readonly plan: Plan;
   /** What it holds, or null. */
   private permits: readonly Permit[] | null = null;
 
@@ -138,11 +135,25 @@ export abstract class Admission extends Timer {
     super();
     this.runtime = runtime;
     this.guards = run;
+    this.plan = plan;
     this.call = plan.call;
-    this.number = plan.number;
     this.kind = plan.kind;
-    this.outer = plan.outer;
     this.timeoutMs = timeoutMs;
+  }
+
+  /** Which attempt of its call this is, from 1. */
+  get number(): number {
+    return this.plan.number;
+  }
+
+  /** The retry token this attempt spends when it is sent; null for a first attempt. */
+  get token(): Token | null {
+    return this.plan.token;
+  }
+
+  /** The admission of the sequence around this one, which lasts at least as long. */
+  get outer(): Admission | null {
+    return this.plan.outer;
   }
 
   /** Starts: one more part of it is alive, and so is everything around it. */

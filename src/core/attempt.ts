@@ -8,8 +8,9 @@
  * The attempt is its own timer, first of its wait, then of its work; and it makes an AbortSignal only when the work
  * reads one, because a used AbortController costs more than all guards together.
  */
+import { Abort } from "./abort.ts";
 import { Admission, EXPIRED, type Plan, type Run } from "./admission.ts";
-import type { RetryBudget, Token } from "./budget/machine.ts";
+import type { RetryBudget } from "./budget/machine.ts";
 import { type Exit, failed, type Outcome, type Rejected, rejected } from "./call.ts";
 import { classify } from "./classify.ts";
 import { CancelledError, TimeoutError } from "./errors.ts";
@@ -52,8 +53,6 @@ const TOO_LITTLE_TIME: Rejected = rejected("deadline", "too little time left");
 /** One attempt of a call. The work receives it, and may read the time left, the signal and the call. */
 export class Attempt extends Admission implements Task {
   readonly leaf: Leaf;
-  /** The retry token this attempt spends when it is sent; null for a first attempt. */
-  readonly token: Token | null;
   state: AttemptState = "new";
   /** When it was sent, in the runtime's ms; −1 before. */
   sentAt = -1;
@@ -61,14 +60,12 @@ export class Attempt extends Admission implements Task {
   private readonly work: unknown;
   private workEnded = false;
   private wasAbandoned = false;
-  private controller: AbortController | null = null;
-  private abortListener: ((reason: unknown) => void) | null = null;
-  private abortReason: unknown = undefined;
+  /** Made when the work asks to hear of its end, or is given up. */
+  private abort: Abort | null = null;
 
   constructor(runtime: Runtime, leaf: Leaf, plan: Plan, maker: Process, work: unknown = maker.root.work) {
     super(runtime, leaf.run, plan, leaf.attemptTimeoutMs);
     this.leaf = leaf;
-    this.token = plan.token;
     this.maker = maker;
     this.work = work;
     this.context = maker.root.caller;
@@ -86,17 +83,17 @@ export class Attempt extends Admission implements Task {
 
   /** Fires when the attempt is given up. Made on first use; work that never reads it pays nothing. */
   get signal(): AbortSignal {
-    if (this.controller === null) {
-      this.controller = new AbortController();
-      if (this.abortReason !== undefined) this.controller.abort(this.abortReason);
-    }
-    return this.controller.signal;
+    return this.aborting.signal;
   }
 
   /** Calls `listener` once when the attempt is given up: a signal's cheap twin, for adapters. One listener. */
   onAbort(listener: (reason: unknown) => void): void {
-    if (this.abortReason === undefined) this.abortListener = listener;
-    else this.runtime.loop.deliver(listener, this.abortReason);
+    this.aborting.listen(listener);
+  }
+
+  private get aborting(): Abort {
+    this.abort ??= new Abort(this.runtime);
+    return this.abort;
   }
 
   /** Keeps the attempt alive until the returned function is called: for a body that outlives its headers. */
@@ -222,7 +219,7 @@ export class Attempt extends Admission implements Task {
 
   /** Answered but not ended in time: a body that nobody finishes is given up, and abandoned places are reclaimed. */
   private overdue(): void {
-    if (this.abortReason === undefined) {
+    if (!this.wasAbandoned) {
       this.abandon(
         new TimeoutError(this.call, this.deadline - this.sentAt, this.call.deadline <= this.deadline),
       );
@@ -253,15 +250,13 @@ export class Attempt extends Admission implements Task {
   }
 
   private abandon(reason: unknown): void {
-    this.abortReason = reason ?? new CancelledError();
     this.wasAbandoned = true;
     this.leaf.abandoned++;
     this.tell({ type: "attempt.abandoned", attempt: this.number });
     const { reclaimAbandonedAfterMs } = this.leaf;
     if (reclaimAbandonedAfterMs < Infinity)
       this.runtime.arm(this, this.runtime.now() + reclaimAbandonedAfterMs);
-    if (this.abortListener !== null) this.runtime.loop.deliver(this.abortListener, this.abortReason);
-    if (this.controller !== null) this.runtime.loop.push(new Abort(this.controller, this.abortReason));
+    this.aborting.fire(reason ?? new CancelledError());
   }
 
   /** Nothing of it is left in this process. */
@@ -294,20 +289,4 @@ export class Attempt extends Admission implements Task {
 function reasonOf(exit: Exit): unknown {
   if (exit.kind === "cancelled") return exit.reason;
   return exit.kind === "failed" ? exit.error : exit;
-}
-
-/** Fires a signal from the loop: its listeners are not ours. */
-class Abort implements Task {
-  readonly context = null;
-  private readonly controller: AbortController;
-  private readonly reason: unknown;
-
-  constructor(controller: AbortController, reason: unknown) {
-    this.controller = controller;
-    this.reason = reason;
-  }
-
-  run(): void {
-    this.controller.abort(this.reason);
-  }
 }

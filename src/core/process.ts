@@ -14,7 +14,7 @@ import type { Context, Runtime } from "./runtime.ts";
 
 /** Hears how a call ended, once. */
 export interface Answer {
-  answered(exit: Exit): void;
+  answered(exit: Exit, call: CallProcess): void;
 }
 
 /** What makes attempts: a call, or a branch of one. */
@@ -31,6 +31,8 @@ export abstract class CallProcess extends Call implements Process, Task {
   sent = 0;
   private callerContext: Context | null = null;
   private answer: Answer | null;
+  /** For the answer's own use: one answer may serve many calls. */
+  back: unknown = undefined;
   private ending: Exit | null = null;
   private begun = false;
   private readonly startedAt: number;
@@ -55,8 +57,9 @@ export abstract class CallProcess extends Call implements Process, Task {
   }
 
   /** Tells `answer` how it ends; only before it has been told to anybody. */
-  answerTo(answer: Answer): void {
+  answerTo(answer: Answer, back?: unknown): void {
     this.answer = answer;
+    this.back = back;
   }
 
   /** How it ended, or null while it is in progress. */
@@ -100,7 +103,7 @@ export abstract class CallProcess extends Call implements Process, Task {
     if (this.ending === null) return this.begun ? this.advance() : this.beginLate();
     const answer = this.answer;
     this.answer = null;
-    if (answer !== null) answer.answered(this.ending);
+    if (answer !== null) answer.answered(this.ending, this);
   }
 
   private beginLate(): void {

@@ -165,51 +165,57 @@ function fieldsOf(options: CallOptions | undefined, outer: CallFields): CallFiel
   };
 }
 
-/** A call's promise, until it is settled. */
-class Settlement implements Answer {
-  private readonly started: CallProcess;
-  private readonly signals: readonly AbortSignal[];
-  private readonly asOutcome: boolean;
-  private readonly resolve: (value: unknown) => void;
-  private readonly reject: (error: unknown) => void;
+type Resolve = (value: unknown) => void;
 
-  constructor(
-    started: CallProcess,
-    signals: readonly AbortSignal[],
-    asOutcome: boolean,
-    resolve: (value: unknown) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.started = started;
-    this.signals = signals;
-    this.asOutcome = asOutcome;
-    this.resolve = resolve;
-    this.reject = reject;
+/** Settles the promises of calls; each call carries its own `resolve`, with which it can also reject. */
+class Settlement implements Answer {
+  readonly #asOutcome: boolean;
+
+  constructor(asOutcome: boolean) {
+    this.#asOutcome = asOutcome;
   }
 
-  answered(exit: Exit): void {
-    if (this.signals !== NO_SIGNALS) for (const signal of this.signals) unfollow(signal, this.started);
-    if (this.asOutcome && exit.kind !== "cancelled") this.resolve(exit);
-    else if (exit.kind === "ok") this.resolve(exit.value);
-    else this.reject(errorOf(this.started, exit));
+  answered(exit: Exit, call: CallProcess): void {
+    const resolve = call.back as Resolve;
+    if (exit.kind === "ok" && !this.#asOutcome) resolve(exit.value);
+    else resolve(settled(exit, call, this.#asOutcome));
   }
 }
 
-/** The promise of a call that has just been started; settled already if the call is. */
-function promiseOf(
-  started: CallProcess,
-  signals: readonly AbortSignal[],
-  asOutcome: boolean,
-): Promise<unknown> {
-  const { exit } = started;
-  if (exit === null) {
-    return new Promise((resolve, reject) => {
-      started.answerTo(new Settlement(started, signals, asOutcome, resolve, reject));
-      if (signals !== NO_SIGNALS) for (const signal of signals) follow(signal, started);
-    });
+/** The same for calls that follow signals. */
+class FollowingSettlement implements Answer {
+  readonly #signals: readonly AbortSignal[];
+  readonly #settlement: Settlement;
+
+  constructor(signals: readonly AbortSignal[], settlement: Settlement) {
+    this.#signals = signals;
+    this.#settlement = settlement;
   }
-  if (asOutcome && exit.kind !== "cancelled") return Promise.resolve(exit);
-  return exit.kind === "ok" ? Promise.resolve(exit.value) : Promise.reject(errorOf(started, exit));
+
+  answered(exit: Exit, call: CallProcess): void {
+    for (const signal of this.#signals) unfollow(signal, call);
+    this.#settlement.answered(exit, call);
+  }
+}
+
+const AS_OUTCOME = new Settlement(true);
+const AS_VALUE = new Settlement(false);
+
+/** The promise of a call that has just been started; settled already if the call is. */
+function promiseOf(call: CallProcess, signals: readonly AbortSignal[], asOutcome: boolean): Promise<unknown> {
+  if (call.exit !== null) return Promise.resolve(settled(call.exit, call, asOutcome));
+  const settlement = asOutcome ? AS_OUTCOME : AS_VALUE;
+  return new Promise((resolve) => {
+    if (signals === NO_SIGNALS) return call.answerTo(settlement, resolve);
+    call.answerTo(new FollowingSettlement(signals, settlement), resolve);
+    for (const signal of signals) follow(signal, call);
+  });
+}
+
+/** What a promise is resolved with: a value, an outcome, or a rejection. */
+function settled(exit: Exit, call: CallProcess, asOutcome: boolean): unknown {
+  if (asOutcome && exit.kind !== "cancelled") return exit;
+  return exit.kind === "ok" ? exit.value : Promise.reject(errorOf(call, exit));
 }
 
 function errorOf({ dependency, operation }: CallProcess, exit: Exclude<Exit, { kind: "ok" }>): unknown {

@@ -37,6 +37,8 @@ export class NodeRuntime extends Runtime {
   /** When the Node timer fires; Infinity when it is not set. */
   #wakeAt = Infinity;
   #idleCheck = false;
+  /** Whether the Node timer keeps the process alive. */
+  #referenced = false;
   readonly #wake = (): void => this.#fireDue();
 
   constructor(options: NodeRuntimeOptions = {}) {
@@ -51,11 +53,10 @@ export class NodeRuntime extends Runtime {
 
   override arm(timer: Timer, dueAt: number): void {
     if (timer.position >= 0) this.#wheel.remove(timer);
-    const wasEmpty = this.#wheel.size === 0;
     timer.dueAt = Math.ceil(dueAt);
     this.#wheel.add(timer);
     if (timer.dueAt < this.#wakeAt) this.#setWake(timer.dueAt);
-    else if (wasEmpty) this.#timer?.ref();
+    else if (!this.#referenced) this.#reference();
   }
 
   override cancel(timer: Timer): void {
@@ -85,12 +86,20 @@ export class NodeRuntime extends Runtime {
   /** A busy loop empties and refills the wheel all the time: look once per turn, not once per call. */
   readonly #checkIdle = (): void => {
     this.#idleCheck = false;
-    if (this.#wheel.size === 0) this.#timer?.unref();
+    if (this.#wheel.size > 0) return;
+    this.#referenced = false;
+    this.#timer?.unref();
   };
+
+  #reference(): void {
+    this.#referenced = true;
+    this.#timer?.ref();
+  }
 
   #setWake(at: number): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#wakeAt = at;
+    this.#referenced = true;
     this.#timer = setTimeout(this.#wake, Math.min(MAX_TIMER_MS, Math.max(1, at - performance.now())));
   }
 

@@ -1,0 +1,47 @@
+/**
+ * How work hears that nobody waits for it any more: by an AbortSignal, made on first use because a used
+ * AbortController costs more than all guards together, or by one plain listener. Both run from the loop, since they
+ * are not ours.
+ */
+import type { Task } from "./loop.ts";
+import type { Runtime } from "./runtime.ts";
+
+/** The end of an attempt as its work hears it. */
+export class Abort implements Task {
+  readonly context = null;
+  readonly #runtime: Runtime;
+  #controller: AbortController | null = null;
+  #listener: ((reason: unknown) => void) | null = null;
+  #reason: unknown = undefined;
+
+  constructor(runtime: Runtime) {
+    this.#runtime = runtime;
+  }
+
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Calls `listener` once. */
+  listen(listener: (reason: unknown) => void): void {
+    if (this.#reason === undefined) this.#listener = listener;
+    else this.#runtime.loop.deliver(listener, this.#reason);
+  }
+
+  /** Tells everybody, from the loop. */
+  fire(reason: unknown): void {
+    this.#reason = reason;
+    const { loop } = this.#runtime;
+    if (this.#listener !== null) loop.deliver(this.#listener, reason);
+    if (this.#controller !== null) loop.push(this);
+  }
+
+  /** Fires the signal. Called by the loop. */
+  run(): void {
+    this.#controller?.abort(this.#reason);
+  }
+}
