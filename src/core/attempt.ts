@@ -11,7 +11,7 @@
 import { Abort } from "./abort.ts";
 import { Admission, EXPIRED, type Plan, type Run } from "./admission.ts";
 import type { RetryBudget } from "./budget/machine.ts";
-import { type Exit, failed, type Outcome, type Rejected, rejected } from "./call.ts";
+import { type Exit, failed, type Outcome, ok, type Rejected, rejected } from "./call.ts";
 import { classify } from "./classify.ts";
 import { CancelledError, TimeoutError } from "./errors.ts";
 import { callEvent, type EventBody } from "./events.ts";
@@ -120,12 +120,13 @@ export class Attempt extends Admission implements Task {
 
   /** The work has returned. Only the first end counts. */
   succeed(value: unknown): void {
-    this.workDone({ value });
+    if (this.leaf.judge === null) this.workDone(ok(value));
+    else this.judged({ value });
   }
 
   /** The work has thrown. Only the first end counts. */
   fail(error: unknown): void {
-    this.workDone({ error });
+    this.judged({ error });
   }
 
   /** Gives the attempt up, without telling its fiber: only its fiber calls this. */
@@ -187,15 +188,11 @@ export class Attempt extends Admission implements Task {
     }
   }
 
-  private workDone(result: Result): void {
-    if (this.workEnded || this.live === 0) return;
-    this.workEnded = true;
+  /** Lets the judge speak first: it may be the user's, may throw, and may cancel this very call. */
+  private judged(result: Result): void {
+    if (this.state !== "sent" || this.workEnded) return this.workDone(null);
     const outermost = this.runtime.loop.enter();
-    const outcome = this.state === "sent" ? this.judge(result) : null;
-    this.live--;
-    // The judge may have cancelled this very call.
-    if (outcome !== null && this.state === "sent") this.report(outcome);
-    else if (this.live === 0) this.ended();
+    this.workDone(this.judge(result));
     this.runtime.loop.leave(outermost);
   }
 
@@ -207,6 +204,17 @@ export class Attempt extends Admission implements Task {
     } catch (error) {
       return failed(error, "permanent");
     }
+  }
+
+  /** The work has ended; `outcome` matters if nobody has answered for it yet. */
+  private workDone(outcome: Outcome | null): void {
+    if (this.workEnded || this.live === 0) return;
+    this.workEnded = true;
+    const outermost = this.runtime.loop.enter();
+    this.live--;
+    if (outcome !== null && this.state === "sent") this.report(outcome);
+    else if (this.live === 0) this.ended();
+    this.runtime.loop.leave(outermost);
   }
 
   private timedOut(): void {

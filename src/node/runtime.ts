@@ -7,6 +7,7 @@
  * When nothing is armed any more, the Node timer stops keeping the process alive.
  */
 import { AsyncResource } from "node:async_hooks";
+import { performance } from "node:perf_hooks";
 import type { Random } from "../core/random.ts";
 import { hash32, SeededRandom } from "../core/random.ts";
 import { type Context, MAX_TIMER_MS, Runtime, type Timer } from "../core/runtime.ts";
