@@ -33,12 +33,20 @@ export interface Room {
   readonly waitedTooLong: Rejected;
 }
 
+/** What a guard may look at when it is asked. */
+export interface Asking {
+  readonly call: Call;
+  readonly kind: AttemptKind;
+}
+
 /** A guard that decides at once. */
 export interface Admitter {
   /** Its field name in options, refusals and events. */
   readonly name: string;
+  /** Whether `check` may say anything but yes at present. Reads no clock. */
+  readonly mayRefuse: boolean;
   /** Admits (null), refuses, or sends to a room. Must not change anything. */
-  check(admission: Admission, now: number): Rejected | Room | null;
+  check(asking: Asking, now: number): Rejected | Room | null;
   /** Takes a place, after every guard of the run has admitted in this same step. */
   take(admission: Admission, now: number): Permit;
   /** After how many ms the place of an abandoned attempt is taken back; never when undefined. */
@@ -70,12 +78,19 @@ export class Run {
     this.admitters = admitters;
   }
 
+  /** Whether any of them may refuse at present. */
+  get mayRefuse(): boolean {
+    const { admitters } = this;
+    for (let i = 0; i < admitters.length; i++) if ((admitters[i] as Admitter).mayRefuse) return true;
+    return false;
+  }
+
   /** The first refusal, else the room to wait in, else null. */
-  check(admission: Admission, now: number): Rejected | Room | null {
+  check(asking: Asking, now: number): Rejected | Room | null {
     let room: Room | null = null;
     const { admitters } = this;
     for (let i = 0; i < admitters.length; i++) {
-      const answer = (admitters[i] as Admitter).check(admission, now);
+      const answer = (admitters[i] as Admitter).check(asking, now);
       if (answer === null) continue;
       if (answer.kind === "rejected") return answer;
       room = answer;
@@ -110,7 +125,7 @@ export class Run {
  * One request for places: waits, is let in or refused, is answered, and ends. An `Attempt` is the admission of one
  * send; a `Scope` is that of a whole sequence.
  */
-export abstract class Admission extends Timer {
+export abstract class Admission extends Timer implements Asking {
   readonly runtime: Runtime;
   readonly call: Call;
   kind: AttemptKind;

@@ -1,5 +1,14 @@
 /** The core: guards, machines and driver, without promises, clocks or timers of their own. */
-export { Admission, type Admitter, EXPIRED, type Permit, type Plan, type Room, Run } from "./admission.ts";
+export {
+  Admission,
+  type Admitter,
+  type Asking,
+  EXPIRED,
+  type Permit,
+  type Plan,
+  type Room,
+  Run,
+} from "./admission.ts";
 export { Attempt, type AttemptState, type Judge, type Leaf, type Result } from "./attempt.ts";
 export {
   Backoff,

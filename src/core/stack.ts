@@ -10,10 +10,10 @@
  * without a hedge takes the fused path, any other the generators. Both ask the same machines
  * and make the same attempts; their event logs are equal byte for byte.
  */
-import { type Admitter, Run } from "./admission.ts";
+import { type Admitter, type Asking, Run } from "./admission.ts";
 import type { Attempt, Judge, Leaf } from "./attempt.ts";
 import type { RetryBudget } from "./budget/machine.ts";
-import type { CallFields, OperationSpec } from "./call.ts";
+import { Call, type CallFields, type OperationSpec, PLAIN_CALL, type Rejected } from "./call.ts";
 import { DeadlineGuard } from "./deadline/guard.ts";
 import { attemptOf, GeneratedCall, type Next, type Sequence, scopeOf } from "./driver.ts";
 import { OptionError } from "./errors.ts";
@@ -76,6 +76,8 @@ export class Stack {
   readonly #policy: Next | null;
   readonly #continuesLater: boolean;
   readonly #spec: OperationSpec;
+  /** Stands for any plain call when guards are asked without making one; null where that is of no use. */
+  readonly #inquiry: Asking | null;
   /** On the fused path the fallback's reserve is taken off here; the generators do it in the fallback's layer. */
   readonly #reserveMs: number;
 
@@ -94,7 +96,26 @@ export class Stack {
     this.#fused = options.generators === true ? null : fusedPolicy(sequences, this.leaf);
     this.#reserveMs = this.#fused?.fallback?.reserveMs ?? 0;
     this.#policy = this.#fused === null ? nest(sequences, this.leaf) : null;
+    this.#inquiry =
+      this.#fused === null || this.#fused.fallback !== null
+        ? null
+        : { call: new Call(this.#spec, PLAIN_CALL, Infinity, 0), kind: "original" };
     this.#continuesLater = sequences.some((layer) => !(layer instanceof DeadlineGuard));
+  }
+
+  /**
+   * The refusal that a plain call would meet at once, or null: asked before anything is made of the call. Null also
+   * where a refusal is not the end of it (a fallback, a listener, something running).
+   */
+  refusalNow(): Rejected | null {
+    const { runtime, leaf } = this;
+    const inquiry = this.#inquiry;
+    if (!leaf.run.mayRefuse || inquiry === null || runtime.sink !== null || runtime.loop.running) return null;
+    const now = runtime.now();
+    const answer = leaf.run.check(inquiry, now);
+    if (answer === null || answer.kind !== "rejected") return null;
+    leaf.run.refusedBy(answer, now);
+    return answer;
   }
 
   /** Starts a call. `answer` hears how it ended; `cancel` on what is returned gives it up. */

@@ -28,7 +28,7 @@ import {
 } from "../core/policy.ts";
 import type { Answer, CallProcess } from "../core/process.ts";
 import type { Runtime } from "../core/runtime.ts";
-import { ambient, theHost } from "./host.ts";
+import { type Ambient, ambient, theHost } from "./host.ts";
 import { performPromise, type Work } from "./perform.ts";
 import { follow, unfollow } from "./signals.ts";
 
@@ -106,36 +106,65 @@ export function dependency(options: DependencyOptions, runtime: Runtime = theHos
 
 /** Wraps a bound policy in promises. */
 export function operation(policy: OperationPolicy): Operation {
+  const shell = new Shell(policy);
   const call = (work: Work<unknown>, options?: CallOptions): Promise<unknown> =>
-    begin(policy, work, options, false);
+    shell.begin(work, options, false);
   const outcome = (work: Work<unknown>, options?: CallOptions): Promise<unknown> =>
-    begin(policy, work, options, true);
+    shell.begin(work, options, true);
   Object.defineProperty(call, "abandoned", { get: () => policy.stack.leaf.abandoned });
   return Object.assign(call, { outcome, breaker: policy.breaker }) as unknown as Operation;
 }
 
-function begin(
-  policy: OperationPolicy,
-  work: Work<unknown>,
-  options: CallOptions | undefined,
-  asOutcome: boolean,
-): Promise<unknown> {
-  const request = ambient();
-  if (options === undefined && request === undefined) {
-    return promiseOf(policy.start(work, PLAIN_CALL, Infinity, null), NO_SIGNALS, asOutcome);
+/** Starts an operation's calls. */
+class Shell {
+  readonly #policy: OperationPolicy;
+  /** Refusals are prepared objects, mostly the same one again: so is their promise. */
+  #refusal: Rejected | null = null;
+  #refused: Promise<Rejected> | null = null;
+
+  constructor(policy: OperationPolicy) {
+    this.#policy = policy;
   }
-  try {
-    checkCall(work, options);
-  } catch (error) {
-    return Promise.reject(error);
+
+  begin(work: Work<unknown>, options: CallOptions | undefined, asOutcome: boolean): Promise<unknown> {
+    const request = ambient();
+    if (options !== undefined || request !== undefined)
+      return this.#beginWith(work, options, request, asOutcome);
+    const refusal = this.#policy.stack.refusalNow();
+    if (refusal !== null) return this.#refuse(refusal, asOutcome);
+    return promiseOf(this.#policy.start(work, PLAIN_CALL, Infinity, null), NO_SIGNALS, asOutcome);
   }
-  const { parent, signal, deadline = Infinity } = options ?? {};
-  const signals = [signal, parent?.signal, request?.signal].filter((each) => each !== undefined);
-  const fired = signals.find((each) => each.aborted);
-  if (fired !== undefined) return Promise.reject(fired.reason);
-  const fields = fieldsOf(options, parent?.call ?? request?.fields ?? PLAIN_CALL);
-  const until = Math.min(deadline, parent?.deadline ?? Infinity, request?.deadline ?? Infinity);
-  return promiseOf(policy.start(work, fields, until, null), signals, asOutcome);
+
+  #beginWith(
+    work: Work<unknown>,
+    options: CallOptions | undefined,
+    request: Ambient | undefined,
+    asOutcome: boolean,
+  ): Promise<unknown> {
+    try {
+      checkCall(work, options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const { parent, signal, deadline = Infinity } = options ?? {};
+    const signals = [signal, parent?.signal, request?.signal].filter((each) => each !== undefined);
+    const fired = signals.find((each) => each.aborted);
+    if (fired !== undefined) return Promise.reject(fired.reason);
+    const fields = fieldsOf(options, parent?.call ?? request?.fields ?? PLAIN_CALL);
+    const until = Math.min(deadline, parent?.deadline ?? Infinity, request?.deadline ?? Infinity);
+    return promiseOf(this.#policy.start(work, fields, until, null), signals, asOutcome);
+  }
+
+  /** Answers a call that was refused before it was made. */
+  #refuse(refusal: Rejected, asOutcome: boolean): Promise<unknown> {
+    const { dependency, name } = this.#policy;
+    if (!asOutcome) return Promise.reject(new RefusedError(dependency.name, name, refusal));
+    if (this.#refused === null || this.#refusal !== refusal) {
+      this.#refusal = refusal;
+      this.#refused = Promise.resolve(refusal);
+    }
+    return this.#refused;
+  }
 }
 
 const NO_SIGNALS: readonly AbortSignal[] = [];

@@ -1,5 +1,5 @@
 /** The breaker as an admitter: asks `machine.ts`, hands out permits, and reports changes of state. */
-import type { Admission, Admitter, Permit } from "../admission.ts";
+import type { Admission, Admitter, Asking, Permit } from "../admission.ts";
 import { type Rejected, rejected } from "../call.ts";
 import { callEvent, guardEvent } from "../events.ts";
 import { type Ending, EVIDENCE } from "../evidence.ts";
@@ -8,7 +8,6 @@ import type { Guard } from "../stack.ts";
 import { type BreakerState, CircuitBreaker, type Probe, type Verdict } from "./machine.ts";
 import { type BreakerOptions, BreakerPolicy } from "./options.ts";
 
-const OPEN = "open";
 const PROBING = rejected("breaker", "half-open, probes are out");
 const FORCED = rejected("breaker", "forced open");
 /** Given to calls that pass although the breaker would refuse them: they are no evidence. */
@@ -23,6 +22,8 @@ export class BreakerGuard implements Admitter {
   readonly #dependency: string;
   readonly #operation: string;
   #passing: Passing;
+  #refusedIn: BreakerState | null = null;
+  #refusal: Rejected = PROBING;
 
   constructor(machine: CircuitBreaker, runtime: Runtime, dependency: string, operation: string) {
     this.machine = machine;
@@ -34,14 +35,18 @@ export class BreakerGuard implements Admitter {
     this.#passing = new Passing(this, machine.state);
   }
 
-  check(admission: Admission, now: number): Rejected | null {
+  get mayRefuse(): boolean {
+    const { mode, state } = this.machine;
+    return mode === "enforce" ? state.name !== "closed" : mode === "forcedOpen";
+  }
+
+  check(asking: Asking, now: number): Rejected | null {
     const { machine } = this;
     if (machine.mode !== "enforce") return machine.mode === "forcedOpen" ? FORCED : null;
     if (machine.state.name === "closed") return null;
     const answer = machine.ask(now);
-    if (answer === "probe" && admission.kind !== "hedge") return null;
-    const hint = machine.refusesForMs(now);
-    return hint === undefined || answer === "probe" ? PROBING : rejected("breaker", OPEN, hint);
+    if (answer === "probe" && asking.kind !== "hedge") return null;
+    return machine.state.name === "open" && answer === "refuse" ? this.#openRefusal(machine.state) : PROBING;
   }
 
   take(admission: Admission, now: number): Permit {
@@ -77,6 +82,23 @@ export class BreakerGuard implements Admitter {
   verdict(ending: Ending): Verdict {
     if (ending === "throttled" && !this.machine.policy.throttlingFails) return "ignored";
     return EVIDENCE[ending].breaker;
+  }
+
+  /** One refusal serves a whole open period; its hint is worked out when somebody reads it. */
+  #openRefusal(open: BreakerState & { name: "open" }): Rejected {
+    if (this.#refusedIn !== open) {
+      const { runtime } = this;
+      this.#refusedIn = open;
+      this.#refusal = {
+        kind: "rejected",
+        by: "breaker",
+        reason: "open",
+        get retryAfterMs() {
+          return Math.max(0, open.until - runtime.now());
+        },
+      };
+    }
+    return this.#refusal;
   }
 
   /** Reports that the state is no longer `before`, if so. */

@@ -5,7 +5,7 @@
  * Freed places go to waiters in order, in the same step, and a newcomer never passes a waiter: whenever somebody
  * waits, every place is held.
  */
-import type { Admission, Admitter, Permit, Room } from "../admission.ts";
+import type { Admission, Admitter, Asking, Permit, Room } from "../admission.ts";
 import { type Rejected, rejected } from "../call.ts";
 import { callEvent } from "../events.ts";
 import { checkKeys, checkMs, orDefault } from "../options.ts";
@@ -58,8 +58,12 @@ export class Bulkhead implements Admitter, Room, Permit {
     return this.#queue.size;
   }
 
-  check(admission: Admission): Rejected | Room | null {
-    if (this.gate.free && (this.#queue.size === 0 || this.#calling === admission)) return null;
+  get mayRefuse(): boolean {
+    return !this.gate.free || this.#queue.size > 0;
+  }
+
+  check(asking: Asking): Rejected | Room | null {
+    if (this.gate.free && (this.#queue.size === 0 || this.#calling === asking)) return null;
     return this.#queue.maxWaiting === 0 ? this.#full : this;
   }
 
