@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { replayCommand } from "./replay/command.ts";
 
 const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
   version: string;
@@ -10,6 +11,7 @@ const program = new Command("plimsoll")
     "Bounds for the calls a service makes and the work it accepts, and a replay that runs the same guards.",
   )
   .version(manifest.version)
-  .showHelpAfterError();
+  .showHelpAfterError()
+  .addCommand(replayCommand());
 
 await program.parseAsync();

@@ -1,0 +1,202 @@
+/** Counts a Basketly run: listens to the model, and keeps seconds, measures and the run's log. */
+import type { Exit } from "../../../core/call.ts";
+import { TimeoutError } from "../../../core/errors.ts";
+import { endingOf } from "../../../core/evidence.ts";
+import { type Runtime, Timer } from "../../../core/runtime.ts";
+import { wake } from "../../clock.ts";
+import { DEGRADED, type Exchange } from "../../exchange.ts";
+import { LogHash } from "../../hash.ts";
+import { refusedBy } from "../../link.ts";
+import { LinkTap, ServerTap } from "../../taps.ts";
+import type { Action, ActionTap } from "../../workload.ts";
+import type { World } from "../../world.ts";
+import { Measures } from "./measures.ts";
+import { newSecond, type Refused, type Second } from "./second.ts";
+
+/** Codes of the log's entries. Changing one changes every golden hash. */
+const LOG = { action: 1, stockReply: 2, stockGaveUp: 3, query: 4, queryStopped: 5, stockRefused: 6 } as const;
+
+/** The kinds of action, in the order of the system file. */
+const KINDS = ["product", "cart", "checkout"] as const;
+
+/** The start of the run, in seconds. */
+export const FIRST_SECOND = -15;
+
+/** Second 0 on the runtime's clock, which starts at 0. */
+export const ZERO_MS: number = -FIRST_SECOND * 1000;
+
+/** Everything that is counted. Its own timer marks the seconds. */
+export class Recorder extends Timer implements ActionTap {
+  readonly runtime: Runtime;
+  readonly seconds: Second[] = [];
+  readonly log: LogHash = new LogHash();
+  readonly measures: Measures | null;
+  /** The second that it is. */
+  second: Second;
+  /** Actions of counted seconds that have no answer yet. */
+  open = 0;
+  world: World | null = null;
+  readonly #untilMs: number;
+
+  constructor(runtime: Runtime, untilS: number, measured: boolean) {
+    super();
+    this.runtime = runtime;
+    this.measures = measured ? new Measures(untilS - FIRST_SECOND) : null;
+    this.#untilMs = ZERO_MS + untilS * 1000;
+    this.second = newSecond(FIRST_SECOND);
+    this.seconds.push(this.second);
+    wake(runtime, this, 1000);
+  }
+
+  /** A second begins. */
+  override fire(): void {
+    wake(this.runtime, this, 1000);
+    const second = newSecond(FIRST_SECOND + this.seconds.length);
+    this.seconds.push(second);
+    this.second = second;
+    const world = this.world as World;
+    for (const server of world.servers("shop-api")) {
+      second.queued += server.queued;
+      second.busy += server.busy;
+    }
+    for (const server of world.servers("stock")) second.insideStock += server.queued + server.busy;
+    for (const server of world.servers("database")) second.waitingForConnection += server.queued;
+  }
+
+  arrived(): void {
+    this.second.offered++;
+    if (this.runtime.now() < this.#untilMs) this.open++;
+  }
+
+  ended(action: Action, exit: Exit | null): void {
+    const { arrivedAt, kind } = action;
+    const second = this.seconds[Math.floor(arrivedAt / 1000)] as Second;
+    const ending = exit === null ? "refused" : endingOf(exit);
+    this.log.add(this.runtime.now(), LOG.action, (kind << 8) ^ ENDINGS.indexOf(ending));
+    if (arrivedAt < this.#untilMs) this.open--;
+    if (exit === null || exit.kind !== "ok") {
+      second.failed++;
+      return;
+    }
+    if (exit.value === DEGRADED) {
+      second.cartDegraded++;
+      return;
+    }
+    second[KINDS[kind] as (typeof KINDS)[number]]++;
+    this.second.goodput++;
+  }
+}
+
+const ENDINGS: readonly string[] = [
+  "ok",
+  "degraded",
+  "transient",
+  "throttled",
+  "permanent",
+  "timeout",
+  "clipped",
+  "unsent",
+  "cancelled",
+  "hedgeLoser",
+  "refused",
+];
+
+/** The apps' side of shop-api. */
+export class AppTap extends LinkTap {
+  readonly #recorder: Recorder;
+
+  constructor(recorder: Recorder) {
+    super();
+    this.#recorder = recorder;
+  }
+
+  override sent(): void {
+    this.#recorder.second.appAttempts++;
+  }
+}
+
+/** shop-api's side of stock. */
+export class StockTap extends LinkTap {
+  readonly #recorder: Recorder;
+
+  constructor(recorder: Recorder) {
+    super();
+    this.#recorder = recorder;
+  }
+
+  override sent(_exchange: Exchange, attempt: number): void {
+    const { second } = this.#recorder;
+    second.stockCalls++;
+    if (attempt > 1) second.retries++;
+  }
+
+  override replied(exchange: Exchange, ok: boolean, tookMs: number): void {
+    const { log, runtime, measures } = this.#recorder;
+    log.add(runtime.now(), LOG.stockReply, (exchange.action.kind << 1) ^ (ok ? 1 : 0));
+    if (measures !== null) measures.stockCall(tookMs);
+  }
+
+  override gaveUp(exchange: Exchange, reason: unknown): void {
+    const { log, runtime, second } = this.#recorder;
+    const timedOut = reason instanceof TimeoutError;
+    log.add(runtime.now(), LOG.stockGaveUp, (exchange.action.kind << 1) ^ (timedOut ? 1 : 0));
+    if (timedOut) second.timeouts++;
+  }
+
+  override ended(exit: Exit): void {
+    if (exit.kind === "ok" && exit.degradedBy === undefined) return;
+    const by = refusedBy(exit);
+    if (by === null) return;
+    const { log, runtime, second } = this.#recorder;
+    if (by in second.refused) {
+      second.refused[by as keyof Refused]++;
+      log.add(runtime.now(), LOG.stockRefused, by.length);
+    }
+  }
+}
+
+/** shop-api's own side: only measured. */
+export class ShopTap extends ServerTap {
+  readonly #measures: Measures;
+
+  constructor(measures: Measures) {
+    super();
+    this.#measures = measures;
+  }
+
+  override finished(exchange: Exchange): void {
+    this.#measures.requestFinished(exchange.link.now());
+  }
+}
+
+/** The database: who its work was for, and what it committed. */
+export class DatabaseTap extends ServerTap {
+  readonly #recorder: Recorder;
+
+  constructor(recorder: Recorder) {
+    super();
+    this.#recorder = recorder;
+  }
+
+  override started(exchange: Exchange, waitedMs: number): void {
+    const { measures } = this.#recorder;
+    if (measures !== null) measures.waitedForConnection(exchange.sentAt, waitedMs);
+  }
+
+  override finished(exchange: Exchange): void {
+    const { log, runtime, second } = this.#recorder;
+    const { wanted, action } = exchange;
+    log.add(runtime.now(), LOG.query, (action.kind << 1) ^ (wanted ? 1 : 0));
+    if (wanted) second.dbUseful++;
+    else second.dbForNobody++;
+    if (exchange.served?.write !== true) return;
+    action.commits++;
+    if (action.commits === 2) second.duplicatedCheckouts++;
+    if (action.commits > 1) second.extraCommits++;
+  }
+
+  override stopped(): void {
+    const { log, runtime } = this.#recorder;
+    log.add(runtime.now(), LOG.queryStopped, 0);
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * The workload: users who act at random (Poisson) whatever the system does about it, each kind of action from a
+ * stream of randomness of its own. A user's action is one guarded call; its guards are those of the edge from the
+ * users' side.
+ */
+import type { Exit } from "../core/call.ts";
+import type { Answer } from "../core/process.ts";
+import type { Random } from "../core/random.ts";
+import { type Runtime, Timer } from "../core/runtime.ts";
+import { wake } from "./clock.ts";
+import { exponential } from "./exact.ts";
+import type { Exchange, Origin } from "./exchange.ts";
+import type { Target } from "./link.ts";
+
+/** Hears the life of actions. */
+export interface ActionTap {
+  /** An action was to begin now. What it returns is kept with the action, for `ended`. */
+  arrived(action: Action): void;
+  /** It was answered, or refused at the door (null). */
+  ended(action: Action, exit: Exit | null): void;
+}
+
+/** One thing that a user does. */
+export class Action implements Origin, Answer {
+  /** Its kind, as an index of the workload's actions. */
+  readonly kind: number;
+  readonly target: Target;
+  readonly arrivedAt: number;
+  /** How often its effect was committed. */
+  commits = 0;
+  readonly #tap: ActionTap;
+
+  constructor(kind: number, target: Target, arrivedAt: number, tap: ActionTap) {
+    this.kind = kind;
+    this.target = target;
+    this.arrivedAt = arrivedAt;
+    this.#tap = tap;
+  }
+
+  get action(): Action {
+    return this;
+  }
+
+  get exchange(): Exchange | null {
+    return null;
+  }
+
+  answered(exit: Exit): void {
+    this.#tap.ended(this, exit);
+  }
+}
+
+/** Users of one kind. */
+export class Arrivals extends Timer {
+  readonly #runtime: Runtime;
+  readonly #kind: number;
+  readonly #target: Target;
+  readonly #tap: ActionTap;
+  readonly #gaps: Random;
+  readonly #sheds: Random;
+  #meanGapMs = Infinity;
+  /** The share that is turned away before anything is asked of the system. */
+  shed = 0;
+
+  constructor(runtime: Runtime, name: string, kind: number, target: Target, tap: ActionTap) {
+    super();
+    this.#runtime = runtime;
+    this.#kind = kind;
+    this.#target = target;
+    this.#tap = tap;
+    this.#gaps = runtime.random.fork(`arrivals of ${name}`);
+    this.#sheds = runtime.random.fork(`shed ${name}`);
+  }
+
+  /** Changes the rate; the time to the next arrival is drawn anew, as a memoryless process allows. */
+  rate(perSecond: number): void {
+    const meanGapMs = perSecond > 0 ? 1000 / perSecond : Infinity;
+    if (meanGapMs === this.#meanGapMs) return;
+    this.#meanGapMs = meanGapMs;
+    this.#runtime.cancel(this);
+    if (meanGapMs < Infinity) this.#next();
+  }
+
+  override fire(): void {
+    this.#next();
+    const action = new Action(this.#kind, this.#target, this.#runtime.now(), this.#tap);
+    this.#tap.arrived(action);
+    if (this.shed > 0 && this.#sheds.next() < this.shed) this.#tap.ended(action, null);
+    else this.#target.call(action, Infinity, action);
+  }
+
+  #next(): void {
+    wake(this.#runtime, this, exponential(this.#meanGapMs, this.#gaps));
+  }
+}

@@ -1,0 +1,175 @@
+/**
+ * Basketly as a system file: apps, shop-api, prices aside (it never slows), stock and its database, and the guards
+ * that a set of parameters asks for. The simulator and the real shop take it from here.
+ */
+import type { BackoffSpec } from "../../core/backoff/machine.ts";
+import type { BreakerOptions } from "../../core/breaker/options.ts";
+import type {
+  BulkheadSpec,
+  EdgeSpec,
+  GuardSpec,
+  ServiceSpec,
+  SystemFile,
+  WireSpec,
+  WorkloadSpec,
+} from "../types.ts";
+import type { BasketlyParameters, ParameterName } from "./parameters.ts";
+
+/** The name under which code binds the answer of a cart view without badges. */
+export const WITHOUT_BADGES = "withoutBadges";
+
+const UNBOUNDED = { maxWaiting: "unbounded", maxWaitMs: "unbounded" } as const;
+
+/** The system that these parameters describe. */
+export function basketlySystem(p: BasketlyParameters): SystemFile {
+  return {
+    version: 1,
+    name: "basketly",
+    description: "A shop whose stock service has a slow database for 20 seconds.",
+    workload: workload(p),
+    services: services(p),
+    edges: {
+      "app -> shop-api": appEdge(p),
+      "shop-api -> stock": stockEdge(p),
+      "stock -> database": databaseEdge(p),
+    },
+    faults: [
+      {
+        kind: "slow",
+        service: "database",
+        factor: p["hiccup.factor"],
+        fromS: p["hiccup.fromS"],
+        toS: p["hiccup.toS"],
+      },
+      ...(p["link.cancelLost"] ? [{ kind: "cancelsLost", edge: "shop-api -> stock" } as const] : []),
+    ],
+  };
+}
+
+/**
+ * The same shop, smaller: rates, stock's places and connections at `scale`, and as many whole instances as that
+ * leaves. At 1/4: one shop-api, 2 connections, 32 places in stock, a quarter of the load.
+ */
+export function scaled(p: BasketlyParameters, scale: number): BasketlyParameters {
+  const whole: ParameterName[] = ["shop-api.instances", "stock.places", "db.connections"];
+  const out: Record<string, unknown> = { ...p, "load.factor": p["load.factor"] * scale };
+  for (const name of whole) out[name] = Math.max(1, Math.round((p[name] as number) * scale));
+  return out as unknown as BasketlyParameters;
+}
+
+function workload(p: BasketlyParameters): WorkloadSpec {
+  const action = (name: "product" | "cart" | "checkout") => ({
+    call: `shop-api.${name}`,
+    perSecond: p[`load.${name}`] * p["load.factor"],
+  });
+  return {
+    from: "app",
+    actions: { product: action("product"), cart: action("cart"), checkout: action("checkout") },
+  };
+}
+
+function services(p: BasketlyParameters): Record<string, ServiceSpec> {
+  const work = { kind: "fixed", ms: p["shop-api.workMs"] } as const;
+  const query = { kind: "exponential", meanMs: p["db.queryMs"] } as const;
+  return {
+    "shop-api": {
+      instances: p["shop-api.instances"],
+      places: p["shop-api.places"],
+      queue: UNBOUNDED,
+      operations: {
+        product: { work },
+        cart: { work, calls: ["stock.view"] },
+        checkout: { work, effect: "write", calls: ["stock.reserve"] },
+      },
+    },
+    stock: {
+      places: p["stock.places"],
+      queue: UNBOUNDED,
+      operations: {
+        view: { calls: ["database.read"] },
+        reserve: { effect: "write", calls: ["database.commit"] },
+      },
+    },
+    database: {
+      places: p["db.connections"],
+      queue: UNBOUNDED,
+      operations: { read: { work: query }, commit: { work: query, effect: "write" } },
+    },
+  };
+}
+
+function wire(p: BasketlyParameters, unavailable: WireSpec["unavailable"]): WireSpec {
+  return {
+    deadline: p["deadline.send"],
+    marginMs: p["deadline.marginMs"],
+    cancel: p["link.cancel"],
+    unavailable,
+  };
+}
+
+function retry(attempts: number, backoffMs: number): NonNullable<GuardSpec["retry"]> {
+  const backoff: BackoffSpec =
+    backoffMs > 0
+      ? { kind: "fullJitter", baseMs: backoffMs, capMs: Math.max(1_000, backoffMs) }
+      : { kind: "none" };
+  return { attempts, backoff };
+}
+
+/** Apps make one request for one action: what they send is always the time of the attempt. */
+function appEdge(p: BasketlyParameters): EdgeSpec {
+  const guards: GuardSpec = {
+    idempotent: true,
+    attemptTimeoutMs: p["app.timeoutMs"],
+    retry: retry(p["app.attempts"], p["app.backoffMs"]),
+  };
+  const sent = wire(p, p["app.retry503"] ? "retryable" : "final");
+  return {
+    wire: sent.deadline === "request" ? { ...sent, deadline: "attempt" } : sent,
+    budget: "none",
+    operations: { product: guards, cart: guards, checkout: guards },
+  };
+}
+
+function stockEdge(p: BasketlyParameters): EdgeSpec {
+  const limit = p["bulkhead.limit"];
+  const bulkhead: { bulkhead?: BulkheadSpec } = limit > 0 ? { bulkhead: { limit } } : {};
+  const guards: GuardSpec = {
+    idempotent: true,
+    attemptTimeoutMs: p["shop-api.stock.timeoutMs"],
+    retry: retry(p["shop-api.stock.attempts"], p["shop-api.stock.backoffMs"]),
+    ...(p.breaker && { breaker: breaker(p) }),
+  };
+  const reserveMs = p["shop-api.reserve.timeoutMs"];
+  return {
+    wire: wire(p, p["shop-api.retry503"] ? "retryable" : "final"),
+    ...bulkhead,
+    budget: p.budget ? { ratio: p["budget.ratio"], burst: p["budget.burst"] } : "none",
+    operations: {
+      view: p.brownout ? { ...guards, fallback: WITHOUT_BADGES } : guards,
+      reserve: reserveMs > 0 ? { ...guards, attemptTimeoutMs: reserveMs } : guards,
+    },
+  };
+}
+
+/** Exactly `openMs`, and a full gate counts as a failed call: as on the page. The library's defaults differ. */
+function breaker(p: BasketlyParameters): BreakerOptions {
+  const windowMs = p["breaker.windowMs"];
+  return {
+    window: windowMs > 0 ? { ms: windowMs } : { calls: p["breaker.window"] },
+    failureRate: 0.5,
+    openMs: p["breaker.openMs"],
+    reopen: { kind: "fixed" },
+    probes: p["breaker.probes"],
+    probeTimeoutMs: p["breaker.probeTimeoutMs"],
+    localRefusals: "failure",
+  };
+}
+
+function databaseEdge(p: BasketlyParameters): EdgeSpec {
+  const guards: GuardSpec = {
+    idempotent: true,
+    attemptTimeoutMs: p["stock.db.timeoutMs"],
+    retry: retry(p["stock.db.attempts"], 0),
+  };
+  return { wire: wire(p, "retryable"), budget: "none", operations: { read: guards, commit: guards } };
+}

@@ -1,0 +1,33 @@
+/** What is wrong with a system file: every place, what stands there, and what may. */
+
+/** One thing that is wrong. */
+export interface SystemIssue {
+  /** Where, as one would write it in code. */
+  readonly path: string;
+  readonly value: unknown;
+  /** What may stand there. */
+  readonly allowed: string;
+}
+
+/** A system file that may not be used. Carries all that was found, not only the first. */
+export class SystemError extends Error {
+  override readonly name = "SystemError";
+  readonly issues: readonly SystemIssue[];
+
+  constructor(issues: readonly SystemIssue[]) {
+    super(issues.map(describe).join("\n"));
+    this.issues = issues;
+  }
+}
+
+function describe({ path, value, allowed }: SystemIssue): string {
+  return `${path}: ${show(value)} is not allowed; allowed: ${allowed}`;
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "function") return "a function";
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  const text = JSON.stringify(value) ?? String(value);
+  return text.length > 120 ? `${text.slice(0, 117)}...` : text;
+}
