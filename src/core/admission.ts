@@ -11,13 +11,13 @@
  */
 import type { Token } from "./budget/machine.ts";
 import { type AttemptKind, type Call, type Rejected, rejected } from "./call.ts";
-import type { Ending } from "./evidence.ts";
+import type { Evidence } from "./evidence.ts";
 import { type Context, type Runtime, Timer } from "./runtime.ts";
 
 /** What a guard gave to one admission. Several admissions may share one permit object. */
 export interface Permit {
   /** The attempt was answered like this. Called once, before or at `release`. */
-  settle(ending: Ending, admission: Admission): void;
+  settle(evidence: Evidence, admission: Admission): void;
   /** The work has ended; the place is free. Called once. */
   release(): void;
 }
@@ -45,6 +45,8 @@ export interface Admitter {
   readonly name: string;
   /** Whether `check` may say anything but yes at present. Reads no clock. */
   readonly mayRefuse: boolean;
+  /** Whether `check` looks at the clock. */
+  readonly timed: boolean;
   /** Admits (null), refuses, or sends to a room. Must not change anything. */
   check(asking: Asking, now: number): Rejected | Room | null;
   /** Takes a place, after every guard of the run has admitted in this same step. */
@@ -76,6 +78,11 @@ export class Run {
 
   constructor(admitters: readonly Admitter[]) {
     this.admitters = admitters;
+  }
+
+  /** Whether one that may refuse at present looks at the clock. */
+  get timed(): boolean {
+    return this.admitters.some((admitter) => admitter.timed && admitter.mayRefuse);
   }
 
   /** Whether any of them may refuse at present. */
@@ -261,10 +268,10 @@ export abstract class Admission extends Timer implements Asking {
   }
 
   /** Tells every guard how the attempt was answered. */
-  protected settle(ending: Ending): void {
+  protected settle(evidence: Evidence): void {
     const { permits } = this;
     if (permits === null) return;
-    for (let i = 0; i < permits.length; i++) (permits[i] as Permit).settle(ending, this);
+    for (let i = 0; i < permits.length; i++) (permits[i] as Permit).settle(evidence, this);
   }
 
   /** Gives every place back, once. */

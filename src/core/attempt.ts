@@ -15,7 +15,7 @@ import { type Exit, failed, type Outcome, ok, type Rejected, rejected } from "./
 import { classify } from "./classify.ts";
 import { CancelledError, TimeoutError } from "./errors.ts";
 import { callEvent, type EventBody } from "./events.ts";
-import { type Ending, endingOf } from "./evidence.ts";
+import { type Ending, evidenceOf } from "./evidence.ts";
 import type { Task } from "./loop.ts";
 import type { Process } from "./process.ts";
 import { MAX_TIMER_MS, type Runtime } from "./runtime.ts";
@@ -248,10 +248,10 @@ export class Attempt extends Admission implements Task {
     this.maker = null;
     if (this.live === 0 || exit.kind !== "ok") this.runtime.cancel(this);
     if (!sent && this.token !== null) this.token.cancel();
-    const ending = endingOf(exit);
-    this.settle(ending);
+    const evidence = evidenceOf(exit);
+    this.settle(evidence);
     if (sent && this.leaf.budget !== null) this.leaf.budget.settled(exit, this.token);
-    if (this.runtime.sink !== null) this.tellAnswered(exit, ending, sent);
+    if (this.runtime.sink !== null) this.tellAnswered(exit, evidence.ending, sent);
     if (this.live === 0) this.ended();
     else if (exit.kind !== "ok") this.abandon(reasonOf(exit));
     if (maker !== null) maker.answered(this, exit);

@@ -11,7 +11,7 @@
 import { Admission, type Plan, type Run } from "./admission.ts";
 import { Attempt, type Leaf } from "./attempt.ts";
 import { type CallFields, type Exit, failed, type OperationSpec, type Rejected } from "./call.ts";
-import { endingOf } from "./evidence.ts";
+import { evidenceOf } from "./evidence.ts";
 import type { Task } from "./loop.ts";
 import { type Answer, CallProcess, type Process } from "./process.ts";
 import { type Context, type Runtime, Timer } from "./runtime.ts";
@@ -225,7 +225,7 @@ class Scope extends Admission implements Step {
   close(exit: Exit): void {
     if (!this.#open) return;
     this.#open = false;
-    this.settle(endingOf(exit));
+    this.settle(evidenceOf(exit));
     this.endOne();
   }
 

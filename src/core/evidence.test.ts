@@ -304,7 +304,7 @@ function aHedge(ending: Ending): void {
 
 describe("the evidence table", () => {
   it("is what the design says", () => {
-    const rows = Object.entries(EVIDENCE).map(([ending, row]) => [ending, ...Object.values(row)].join(" "));
+    const rows = Object.values(EVIDENCE).map((row) => Object.values(row).join(" "));
     expect(rows).toEqual([
       "ok success sample accept settled never",
       "degraded success sample accept settled never",

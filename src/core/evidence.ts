@@ -25,6 +25,8 @@ export type Ending =
 
 /** A row of the table: what one ending means in each guard's column. */
 export interface Evidence {
+  /** The row's name. */
+  readonly ending: Ending;
   /** The breaker's failure rate. */
   readonly breaker: "success" | "failure" | "ignored";
   /** The adaptive concurrency limit: a latency sample, a sign of overload, or nothing. */
@@ -38,32 +40,39 @@ export interface Evidence {
 }
 
 function row(
+  ending: Ending,
   breaker: Evidence["breaker"],
   concurrencyLimit: Evidence["concurrencyLimit"],
   adaptiveThrottle: Evidence["adaptiveThrottle"],
   retryBudget: Evidence["retryBudget"],
   retry: Evidence["retry"],
 ): Evidence {
-  return Object.freeze({ breaker, concurrencyLimit, adaptiveThrottle, retryBudget, retry });
+  return Object.freeze({ ending, breaker, concurrencyLimit, adaptiveThrottle, retryBudget, retry });
 }
 
 /** The table. */
 export const EVIDENCE: Readonly<Record<Ending, Evidence>> = Object.freeze({
   //               breaker    limit       throttle  budget              retry
-  ok: row("success", "sample", "accept", "settled", "never"),
-  degraded: row("success", "sample", "accept", "settled", "never"),
-  transient: row("failure", "ignored", "none", "settled", "ifRepeatable"),
-  throttled: row("failure", "overload", "reject", "settled", "byPushback"),
-  permanent: row("success", "sample", "accept", "settled", "never"),
-  timeout: row("failure", "overload", "none", "settled", "ifRepeatable"),
-  clipped: row("ignored", "ignored", "none", "settled", "never"),
-  unsent: row("failure", "ignored", "none", "returned", "always"),
-  cancelled: row("ignored", "ignored", "none", "returnedIfUnsent", "never"),
-  hedgeLoser: row("ignored", "ignored", "none", "spent", "never"),
-  refused: row("ignored", "ignored", "none", "returned", "never"),
+  ok: row("ok", "success", "sample", "accept", "settled", "never"),
+  degraded: row("degraded", "success", "sample", "accept", "settled", "never"),
+  transient: row("transient", "failure", "ignored", "none", "settled", "ifRepeatable"),
+  throttled: row("throttled", "failure", "overload", "reject", "settled", "byPushback"),
+  permanent: row("permanent", "success", "sample", "accept", "settled", "never"),
+  timeout: row("timeout", "failure", "overload", "none", "settled", "ifRepeatable"),
+  clipped: row("clipped", "ignored", "ignored", "none", "settled", "never"),
+  unsent: row("unsent", "failure", "ignored", "none", "returned", "always"),
+  cancelled: row("cancelled", "ignored", "ignored", "none", "returnedIfUnsent", "never"),
+  hedgeLoser: row("hedgeLoser", "ignored", "ignored", "none", "spent", "never"),
+  refused: row("refused", "ignored", "ignored", "none", "returned", "never"),
 });
 
-/** The row that an exit belongs to. */
+/** What an exit means: its row of the table. */
+export function evidenceOf(exit: Exit): Evidence {
+  if (exit.kind === "ok") return exit.degradedBy === undefined ? EVIDENCE.ok : EVIDENCE.degraded;
+  return EVIDENCE[endingOf(exit)];
+}
+
+/** The name of the row that an exit belongs to. */
 export function endingOf(exit: Exit): Ending {
   if (exit.kind === "ok") return exit.degradedBy === undefined ? "ok" : "degraded";
   if (exit.kind === "cancelled") return exit.reason === HEDGE_LOST ? "hedgeLoser" : "cancelled";

@@ -89,7 +89,7 @@ export {
   guardEvent,
   type PlimsollEvent,
 } from "./events.ts";
-export { type Ending, EVIDENCE, type Evidence, endingOf, HEDGE_LOST } from "./evidence.ts";
+export { type Ending, EVIDENCE, type Evidence, endingOf, evidenceOf, HEDGE_LOST } from "./evidence.ts";
 export { type FallbackFunction, FallbackGuard, type FallbackOptions, fallback } from "./fallback/guard.ts";
 export { HedgeGuard, type HedgeOptions, hedge } from "./hedge/guard.ts";
 export { Loop, type Task } from "./loop.ts";

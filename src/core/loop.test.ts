@@ -66,7 +66,7 @@ describe("Loop", () => {
     const { loop } = new VirtualRuntime();
     const order: string[] = [];
     const context = {
-      run<A>(fn: (argument: A) => void, argument: A): void {
+      runInAsyncScope<A>(fn: (argument: A) => void, _this: unknown, argument: A): void {
         order.push("in");
         fn(argument);
         order.push("out");

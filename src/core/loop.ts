@@ -89,7 +89,7 @@ export class Loop {
   #runOne(task: Task): void {
     try {
       if (task.context === null) task.run();
-      else task.context.run(runTask, task);
+      else task.context.runInAsyncScope(runTask, undefined, task);
     } catch (error) {
       this.#runtime.uncaught(error);
     }

@@ -29,9 +29,9 @@ export abstract class Timer {
   abstract fire(): void;
 }
 
-/** The caller's async context, kept while a call waits so that its work later runs inside it. */
+/** The caller's async context, kept while a call waits so that its work later runs inside it: an `AsyncResource`. */
 export interface Context {
-  run<A>(fn: (argument: A) => void, argument: A): void;
+  runInAsyncScope<A>(fn: (argument: A) => void, thisArgument: unknown, argument: A): void;
 }
 
 /** Hears every event of a runtime, in order. It may throw and may start or cancel calls. */

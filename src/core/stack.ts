@@ -111,7 +111,7 @@ export class Stack {
     const { runtime, leaf } = this;
     const inquiry = this.#inquiry;
     if (!leaf.run.mayRefuse || inquiry === null || runtime.sink !== null || runtime.loop.running) return null;
-    const now = runtime.now();
+    const now = leaf.run.timed ? runtime.now() : 0;
     const answer = leaf.run.check(inquiry, now);
     if (answer === null || answer.kind !== "rejected") return null;
     leaf.run.refusedBy(answer, now);

@@ -130,8 +130,10 @@ class Shell {
     const request = ambient();
     if (options !== undefined || request !== undefined)
       return this.#beginWith(work, options, request, asOutcome);
-    const refusal = this.#policy.stack.refusalNow();
-    if (refusal !== null) return this.#refuse(refusal, asOutcome);
+    if (asOutcome) {
+      const refusal = this.#policy.stack.refusalNow();
+      if (refusal !== null) return this.#refuse(refusal);
+    }
     return promiseOf(this.#policy.start(work, PLAIN_CALL, Infinity, null), NO_SIGNALS, asOutcome);
   }
 
@@ -156,9 +158,7 @@ class Shell {
   }
 
   /** Answers a call that was refused before it was made. */
-  #refuse(refusal: Rejected, asOutcome: boolean): Promise<unknown> {
-    const { dependency, name } = this.#policy;
-    if (!asOutcome) return Promise.reject(new RefusedError(dependency.name, name, refusal));
+  #refuse(refusal: Rejected): Promise<unknown> {
     if (this.#refused === null || this.#refusal !== refusal) {
       this.#refusal = refusal;
       this.#refused = Promise.resolve(refusal);

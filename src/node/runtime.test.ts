@@ -111,7 +111,7 @@ describe("NodeRuntime", () => {
     const runtime = new NodeRuntime();
     const context = storage.run("caller", () => runtime.context());
     let seen: string | undefined;
-    context?.run(() => {
+    context?.runInAsyncScope(() => {
       seen = storage.getStore();
     }, undefined);
     expect(seen).toBe("caller");

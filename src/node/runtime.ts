@@ -69,7 +69,7 @@ export class NodeRuntime extends Runtime {
   }
 
   override context(): Context | null {
-    return new Caller();
+    return new AsyncResource("PLIMSOLL", UNTRACKED);
   }
 
   /** Lets it surface as any error thrown by a callback does, once the kernel is consistent again. */
@@ -118,18 +118,8 @@ export class NodeRuntime extends Runtime {
   }
 }
 
+/** Nobody needs to hear that a caller's context is gone. */
 const UNTRACKED = { requireManualDestroy: true };
-
-/** The async context of a caller (its AsyncLocalStorage stores), kept by a resource that nobody needs to destroy. */
-class Caller extends AsyncResource implements Context {
-  constructor() {
-    super("PLIMSOLL", UNTRACKED);
-  }
-
-  run<A>(fn: (argument: A) => void, argument: A): void {
-    this.runInAsyncScope(fn, undefined, argument);
-  }
-}
 
 /** The process's own runtime. */
 export const nodeRuntime: NodeRuntime = new NodeRuntime();

@@ -2,7 +2,7 @@
 import type { Admission, Admitter, Asking, Permit } from "../admission.ts";
 import { type Rejected, rejected } from "../call.ts";
 import { callEvent, guardEvent } from "../events.ts";
-import { type Ending, EVIDENCE } from "../evidence.ts";
+import type { Evidence } from "../evidence.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Guard } from "../stack.ts";
 import { type BreakerState, CircuitBreaker, type Probe, type Verdict } from "./machine.ts";
@@ -16,6 +16,7 @@ const NO_EVIDENCE: Permit = { settle() {}, release() {} };
 /** A breaker in a run. */
 export class BreakerGuard implements Admitter {
   readonly name = "breaker";
+  readonly timed = true;
   readonly machine: CircuitBreaker;
   readonly runtime: Runtime;
   readonly random: () => number;
@@ -79,9 +80,9 @@ export class BreakerGuard implements Admitter {
   }
 
   /** What an ending means here. */
-  verdict(ending: Ending): Verdict {
-    if (ending === "throttled" && !this.machine.policy.throttlingFails) return "ignored";
-    return EVIDENCE[ending].breaker;
+  verdict(evidence: Evidence): Verdict {
+    if (evidence.ending === "throttled" && !this.machine.policy.throttlingFails) return "ignored";
+    return evidence.breaker;
   }
 
   /** One refusal serves a whole open period; its hint is worked out when somebody reads it. */
@@ -132,11 +133,11 @@ class Passing implements Permit {
     this.period = period;
   }
 
-  settle(ending: Ending): void {
+  settle(evidence: Evidence): void {
     const { period } = this;
     if (period.name !== "closed") return;
     const guard = this.#guard;
-    const verdict = guard.verdict(ending);
+    const verdict = guard.verdict(evidence);
     if (verdict === "ignored") return;
     // The clock is read only where it matters: a success in a window of counts has no time.
     const now = verdict === "failure" || period.window.timed ? guard.runtime.now() : 0;
@@ -157,10 +158,10 @@ class Probing implements Permit {
     this.#probe = probe;
   }
 
-  settle(ending: Ending): void {
+  settle(evidence: Evidence): void {
     const guard = this.#guard;
     const before = guard.machine.state;
-    guard.machine.settleProbe(this.#probe, guard.verdict(ending), guard.runtime.now(), guard.random);
+    guard.machine.settleProbe(this.#probe, guard.verdict(evidence), guard.runtime.now(), guard.random);
     guard.changed(before);
   }
 

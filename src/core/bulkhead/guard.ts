@@ -30,6 +30,7 @@ export interface BulkheadOptions {
 /** A cap on calls in flight. Pass one guard to several operations to share it. */
 export class Bulkhead implements Admitter, Room, Permit {
   readonly name = "bulkhead";
+  readonly timed = false;
   readonly kind = "room";
   readonly gate: Gate;
   readonly reclaimAbandonedAfterMs: number;
