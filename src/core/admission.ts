@@ -11,6 +11,7 @@
  */
 import type { Token } from "./budget/machine.ts";
 import { type AttemptKind, type Call, type Rejected, rejected } from "./call.ts";
+import { OptionError } from "./errors.ts";
 import type { Evidence } from "./evidence.ts";
 import { type Context, type Runtime, Timer } from "./runtime.ts";
 
@@ -53,6 +54,10 @@ export interface Admitter {
   take(admission: Admission, now: number): Permit;
   /** After how many ms the place of an abandoned attempt is taken back; never when undefined. */
   readonly reclaimAbandonedAfterMs?: number;
+  /** What it counts with, if not itself: the same machine may stand only once in a run. */
+  readonly machine?: object;
+  /** Whether it may send to a room; only one guard of a run may. */
+  readonly queues?: boolean;
   /** Hears that a guard behind it in the run refused a call that it would have admitted. */
   refusedWithin?(now: number): void;
 }
@@ -70,6 +75,18 @@ export interface Plan {
 /** The refusal for a call whose deadline passes before it is sent. */
 export const EXPIRED: Rejected = rejected("deadline", "expired");
 
+/** All are asked before any is taken: so none may stand there twice, and nobody can wait in two rooms. */
+function checkRun(admitters: readonly Admitter[]): void {
+  const names = admitters.map((admitter) => admitter.name).join(" · ");
+  const machines = new Set(admitters.map((admitter) => admitter.machine ?? admitter));
+  if (machines.size < admitters.length) {
+    throw new OptionError("stack", names, "the same guard once among neighbours");
+  }
+  if (admitters.filter((admitter) => admitter.queues === true).length > 1) {
+    throw new OptionError("stack", names, "one queue among neighbours: leave the others' `maxWaiting` at 0");
+  }
+}
+
 /** Neighbouring admitters, asked as one. */
 export class Run {
   readonly admitters: readonly Admitter[];
@@ -77,6 +94,7 @@ export class Run {
   #last: Permit[] = [];
 
   constructor(admitters: readonly Admitter[]) {
+    checkRun(admitters);
     this.admitters = admitters;
   }
 
@@ -200,6 +218,11 @@ export abstract class Admission extends Timer implements Asking {
   /** Refused; nothing is held. */
   protected abstract refused(refusal: Rejected): void;
 
+  /** The refusal for lack of time, or null while there is enough. */
+  protected tooLate(now: number): Rejected | null {
+    return this.call.deadline <= now ? EXPIRED : null;
+  }
+
   /** Asks the run: starts, waits, or is refused. */
   protected ask(now: number): void {
     const answer = this.guards.check(this, now);
@@ -237,7 +260,7 @@ export abstract class Admission extends Timer implements Asking {
   called(now: number): boolean {
     this.room = null;
     this.runtime.cancel(this);
-    const answer = this.call.deadline <= now ? EXPIRED : this.guards.check(this, now);
+    const answer = this.tooLate(now) ?? this.guards.check(this, now);
     if (answer === null) {
       this.takeAll(now);
       this.ready();

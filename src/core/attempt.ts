@@ -41,6 +41,8 @@ export interface Leaf {
   perform(attempt: Attempt, work: unknown): void;
   /** A judge of the user's, which may throw; null for the library's own. */
   readonly judge: Judge | null;
+  /** Whether this is a guard's own work (a fallback's), which is nothing of the dependency's. */
+  readonly substitute: boolean;
   /** Attempts answered but not ended. */
   abandoned: number;
 }
@@ -112,10 +114,15 @@ export class Attempt extends Admission implements Task {
 
   /** Asks for places and starts. Called from the loop. */
   begin(now: number = this.runtime.now()): void {
+    const late = this.tooLate(now);
+    if (late === null) this.ask(now);
+    else this.refused(late);
+  }
+
+  protected override tooLate(now: number): Rejected | null {
     const left = this.call.deadline - now;
-    if (left <= 0) this.refused(EXPIRED);
-    else if (left < this.leaf.minUsefulMs) this.refused(TOO_LITTLE_TIME);
-    else this.ask(now);
+    if (left <= 0) return EXPIRED;
+    return left < this.leaf.minUsefulMs ? TOO_LITTLE_TIME : null;
   }
 
   /** The work has returned. Only the first end counts. */
@@ -139,7 +146,11 @@ export class Attempt extends Admission implements Task {
 
   /** Starts the work after a wait. Called by the loop. */
   run(): void {
-    if (this.state === "admitted") this.send(this.runtime.now());
+    if (this.state !== "admitted") return;
+    const now = this.runtime.now();
+    const late = this.tooLate(now);
+    if (late === null) this.send(now);
+    else this.refused(late);
   }
 
   /** Its time is over. Called by the runtime. */

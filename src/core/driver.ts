@@ -214,7 +214,10 @@ class Scope extends Admission implements Step {
   }
 
   begin(): void {
-    this.ask(this.runtime.now());
+    const now = this.runtime.now();
+    const late = this.tooLate(now);
+    if (late === null) this.ask(now);
+    else this.refused(late);
   }
 
   cancel(): void {

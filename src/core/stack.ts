@@ -148,6 +148,7 @@ export class Stack {
       ...this.#leaf([], settings.attemptTimeoutMs),
       budget: null,
       minUsefulMs: 0,
+      substitute: true,
     });
     return { runtime, dependency, operation, idempotent, budget, minUsefulMs, leaf };
   }
@@ -164,6 +165,7 @@ export class Stack {
       budget,
       perform,
       judge,
+      substitute: false,
       abandoned: 0,
     };
   }

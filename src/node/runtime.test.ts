@@ -111,9 +111,13 @@ describe("NodeRuntime", () => {
     const runtime = new NodeRuntime();
     const context = storage.run("caller", () => runtime.context());
     let seen: string | undefined;
-    context?.runInAsyncScope(() => {
-      seen = storage.getStore();
-    }, undefined);
+    context?.runInAsyncScope(
+      () => {
+        seen = storage.getStore();
+      },
+      null,
+      undefined,
+    );
     expect(seen).toBe("caller");
     expect(storage.getStore()).toBeUndefined();
   });

@@ -150,6 +150,31 @@ describe("bulkhead", () => {
     expect(cap.gate.held).toBe(1);
   });
 
+  it("stands once among its neighbours, and beside no other queue", () => {
+    const lab = new Lab();
+    const cap = new Bulkhead({ limit: 2 }, lab.runtime);
+    const waits = { limit: 1, queue: { maxWaiting: 1 } };
+    expect(() => lab.stack([bulkhead(cap), bulkhead(cap)])).toThrow(/once among neighbours/);
+    expect(() => lab.stack([bulkhead(waits), bulkhead(waits)])).toThrow(/one queue among neighbours/);
+    lab.stack([bulkhead(waits), bulkhead({ limit: 1 })]);
+    lab.stack([bulkhead(cap), retry(), bulkhead(cap)]);
+  });
+
+  it("lets nobody wait whose time is over, or who would start with too little of it", () => {
+    const { lab, cap } = made({ limit: 1, queue: { maxWaiting: 9 } });
+    const stack = lab.stack([bulkhead(cap)], { minUsefulMs: 10 });
+    const scope = lab.stack([bulkhead(cap), retry()]);
+    lab.start(stack, lab.gives(1, 20));
+    const [waiting, late] = [
+      lab.start(stack, lab.gives(2), { withinMs: 25 }),
+      lab.start(scope, lab.hangs, { withinMs: -1 }),
+    ];
+    expect([only(late, "rejected").by, cap.waiting]).toEqual(["deadline", 1]);
+    lab.runtime.advance(20);
+    expect(only(waiting, "rejected")).toMatchObject({ by: "deadline", reason: "too little time left" });
+    expect(cap.gate.held).toBe(0);
+  });
+
   it("caps a whole sequence when it stands around one", () => {
     const lab = new Lab();
     const cap = new Bulkhead({ limit: 1 }, lab.runtime);

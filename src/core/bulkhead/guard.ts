@@ -54,6 +54,10 @@ export class Bulkhead implements Admitter, Room, Permit {
     this.waitedTooLong = rejected("bulkhead", "waited too long");
   }
 
+  get queues(): boolean {
+    return this.#queue.maxWaiting > 0;
+  }
+
   /** How many wait for a place. */
   get waiting(): number {
     return this.#queue.size;

@@ -6,6 +6,7 @@ import { CircuitBreaker } from "../breaker/machine.ts";
 import { BreakerPolicy, fixed } from "../breaker/options.ts";
 import { RetryBudget } from "../budget/machine.ts";
 import { Bulkhead, bulkhead } from "../bulkhead/guard.ts";
+import { fallback } from "../fallback/guard.ts";
 import { retry } from "../retry/guard.ts";
 import { timeout } from "../timeout/guard.ts";
 import { hedge } from "./guard.ts";
@@ -137,6 +138,18 @@ describe("hedge", () => {
       }),
     );
     expect([only(slow, "ok").value, only(probe, "ok").value]).toEqual(["slow", "probe"]);
+  });
+
+  it("does not hedge a fallback within it", () => {
+    const lab = new Lab();
+    const stack = lab.stack([
+      hedge({ delayMs: 20 }),
+      fallback((_because, attempt) => lab.gives("substitute", 30)(attempt)),
+    ]);
+    const call = lab.start(stack, [lab.throws(fault("transient")), lab.gives("hedge")]);
+    lab.runtime.runToIdle();
+    expect([only(call, "ok").value, call.sent.length]).toEqual(["substitute", 1]);
+    expect(stopped(lab)).toEqual(["hedge: the first attempt has not been sent"]);
   });
 
   it("gives up both when its call is cancelled", () => {
