@@ -9,43 +9,16 @@
  * reads one, because a used AbortController costs more than all guards together.
  */
 import { Abort } from "./abort.ts";
-import { Admission, EXPIRED, type Plan, type Run } from "./admission.ts";
-import type { RetryBudget } from "./budget/machine.ts";
+import { Admission, EXPIRED, type Plan } from "./admission.ts";
 import { type Exit, failed, type Outcome, ok, type Rejected, rejected } from "./call.ts";
 import { classify } from "./classify.ts";
 import { CancelledError, TimeoutError } from "./errors.ts";
 import { callEvent, type EventBody } from "./events.ts";
 import { type Ending, evidenceOf } from "./evidence.ts";
+import type { Leaf, Result } from "./leaf.ts";
 import type { Task } from "./loop.ts";
 import type { Process } from "./process.ts";
 import { MAX_TIMER_MS, type Runtime } from "./runtime.ts";
-
-/** What the work gave: the value it returned, or the error it threw. */
-export type Result = { readonly value: unknown; readonly error?: never } | { readonly error: unknown };
-
-/** A judgement of what the work gave. Undefined leaves it to the library; if it throws, the call fails with that. */
-export type Judge = (result: Result, attempt: Attempt) => Outcome | undefined;
-
-/** The innermost part of a policy: how work is started, judged, timed and counted. One per operation. */
-export interface Leaf {
-  readonly run: Run;
-  /** One attempt's limit in ms; `Infinity` for none. */
-  readonly attemptTimeoutMs: number;
-  /** An attempt is not started with less time left than this. */
-  readonly minUsefulMs: number;
-  /** After this long an abandoned attempt's places are taken back; `Infinity` for never. */
-  readonly reclaimAbandonedAfterMs: number;
-  /** Earns on first attempts, spends on others; null when nothing repeats. */
-  readonly budget: RetryBudget | null;
-  /** Starts the work. It reports by `attempt.succeed` or `attempt.fail`, at once or later. */
-  perform(attempt: Attempt, work: unknown): void;
-  /** A judge of the user's, which may throw; null for the library's own. */
-  readonly judge: Judge | null;
-  /** Whether this is a guard's own work (a fallback's), which is nothing of the dependency's. */
-  readonly substitute: boolean;
-  /** Attempts answered but not ended. */
-  abandoned: number;
-}
 
 /** `waiting` for a place, `admitted` but not yet started, `sent`, `answered`, and last `ended`. */
 export type AttemptState = "new" | "waiting" | "admitted" | "sent" | "answered" | "ended";

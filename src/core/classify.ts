@@ -7,9 +7,10 @@
  * its refusal must not be retried once more. Sources: the resilience notes, §01; nodejs/node#47130 (ECONNRESET on a
  * kept-alive socket says nothing about processing).
  */
-import type { Result } from "./attempt.ts";
+
 import { type Failed, type FailureClass, failed, type Outcome, ok } from "./call.ts";
 import { RefusedError, TimeoutError } from "./errors.ts";
+import type { Result } from "./leaf.ts";
 
 /** The key under which an adapter's error says what it means. */
 export const FAILURE: unique symbol = Symbol.for("plimsoll.failure");

@@ -8,12 +8,14 @@
  * Cancelling answers at once, cancels the branches, then unwinds through the generators' `finally` blocks, which
  * hold no yield, return, continue or throw. A fiber that is executing is marked, and unwinds at its next step.
  */
-import { Admission, type Plan, type Run } from "./admission.ts";
-import { Attempt, type Leaf } from "./attempt.ts";
+import { Admission, type Plan } from "./admission.ts";
+import { Attempt } from "./attempt.ts";
 import { type CallFields, type Exit, failed, type OperationSpec, type Rejected } from "./call.ts";
 import { evidenceOf } from "./evidence.ts";
+import type { Leaf } from "./leaf.ts";
 import type { Task } from "./loop.ts";
 import { type Answer, CallProcess, type Process } from "./process.ts";
+import type { Run } from "./run.ts";
 import { type Context, type Runtime, Timer } from "./runtime.ts";
 
 /** Something a fiber waits for. It ends by resuming the fiber, unless it is cancelled first. */

@@ -6,7 +6,7 @@
  * The only short cut: an answer is fixed at once when nothing else is ready to run, since it would be the very next.
  */
 import type { Plan } from "./admission.ts";
-import { Attempt, type Leaf } from "./attempt.ts";
+import { Attempt } from "./attempt.ts";
 import type { Token } from "./budget/machine.ts";
 import {
   type Call,
@@ -18,6 +18,7 @@ import {
   type Rejected,
 } from "./call.ts";
 import type { FallbackGuard } from "./fallback/guard.ts";
+import type { Leaf } from "./leaf.ts";
 import { type Answer, CallProcess } from "./process.ts";
 import { emitDecision, type RetryGuard, reported } from "./retry/guard.ts";
 import type { Again } from "./retry/machine.ts";

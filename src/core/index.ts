@@ -7,9 +7,8 @@ export {
   type Permit,
   type Plan,
   type Room,
-  Run,
 } from "./admission.ts";
-export { Attempt, type AttemptState, type Judge, type Leaf, type Result } from "./attempt.ts";
+export { Attempt, type AttemptState } from "./attempt.ts";
 export {
   Backoff,
   type BackoffFunction,
@@ -92,6 +91,7 @@ export {
 export { type Ending, EVIDENCE, type Evidence, endingOf, evidenceOf, HEDGE_LOST } from "./evidence.ts";
 export { type FallbackFunction, FallbackGuard, type FallbackOptions, fallback } from "./fallback/guard.ts";
 export { HedgeGuard, type HedgeOptions, hedge } from "./hedge/guard.ts";
+export type { Judge, Leaf, Result } from "./leaf.ts";
 export { Loop, type Task } from "./loop.ts";
 export {
   checkFunction,
@@ -113,6 +113,7 @@ export { AdmissionQueue, type Entry, type QueueOptions } from "./queue/machine.t
 export { hash32, type Random, SeededRandom } from "./random.ts";
 export { RetryGuard, retry } from "./retry/guard.ts";
 export { type Again, type RetryOptions, RetryPolicy } from "./retry/machine.ts";
+export { Run } from "./run.ts";
 export { type Context, type EventSink, MAX_TIMER_MS, Runtime, Timer } from "./runtime.ts";
 export {
   type Binding,

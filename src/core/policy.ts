@@ -2,7 +2,7 @@
  * Policies by name: a dependency, what its operations share, and each operation in the library's own order. Plain
  * options in, a bound stack out. The promise shell and the simulator both start here, so both run the same objects.
  */
-import type { Judge } from "./attempt.ts";
+
 import { breaker } from "./breaker/guard.ts";
 import { CircuitBreaker } from "./breaker/machine.ts";
 import { type BreakerOptions, BreakerPolicy } from "./breaker/options.ts";
@@ -12,6 +12,7 @@ import type { CallFields } from "./call.ts";
 import { OptionError } from "./errors.ts";
 import { type FallbackFunction, type FallbackOptions, fallback } from "./fallback/guard.ts";
 import { type HedgeOptions, hedge } from "./hedge/guard.ts";
+import type { Judge } from "./leaf.ts";
 import { checkFunction, checkKeys, checkMs, orDefault } from "./options.ts";
 import type { Answer, CallProcess } from "./process.ts";
 import { retry } from "./retry/guard.ts";

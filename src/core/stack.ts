@@ -10,8 +10,8 @@
  * without a hedge takes the fused path, any other the generators. Both ask the same machines
  * and make the same attempts; their event logs are equal byte for byte.
  */
-import { type Admitter, type Asking, Run } from "./admission.ts";
-import type { Attempt, Judge, Leaf } from "./attempt.ts";
+import type { Admitter, Asking } from "./admission.ts";
+import type { Attempt } from "./attempt.ts";
 import type { RetryBudget } from "./budget/machine.ts";
 import { Call, type CallFields, type OperationSpec, PLAIN_CALL, type Rejected } from "./call.ts";
 import { DeadlineGuard } from "./deadline/guard.ts";
@@ -19,8 +19,10 @@ import { attemptOf, GeneratedCall, type Next, type Sequence, scopeOf } from "./d
 import { OptionError } from "./errors.ts";
 import { FallbackGuard } from "./fallback/guard.ts";
 import { FusedCall, type FusedPolicy } from "./fused.ts";
+import type { Judge, Leaf } from "./leaf.ts";
 import type { Answer, CallProcess } from "./process.ts";
 import { RetryGuard } from "./retry/guard.ts";
+import { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import { AttemptTimeout } from "./timeout/guard.ts";
 

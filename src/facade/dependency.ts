@@ -4,7 +4,7 @@
  * It adds nothing but promises: a call is started, and its exit becomes a value, an error or an outcome. A refusal
  * made at once is answered from here, without waiting for anything.
  */
-import type { Attempt, Judge } from "../core/attempt.ts";
+import type { Attempt } from "../core/attempt.ts";
 import type { CircuitBreaker } from "../core/breaker/machine.ts";
 import type { RetryBudget } from "../core/budget/machine.ts";
 import type { Bulkhead } from "../core/bulkhead/guard.ts";
@@ -19,6 +19,7 @@ import {
 } from "../core/call.ts";
 import { OptionError, RefusedError } from "../core/errors.ts";
 import type { FallbackOptions } from "../core/fallback/guard.ts";
+import type { Judge } from "../core/leaf.ts";
 import { checkFunction, checkKeys, checkOneOf } from "../core/options.ts";
 import {
   type DependencyOptions,

@@ -4,12 +4,13 @@
  * Sources: the Basketly page, Part 9; the resilience notes, §08.
  */
 import type { Plan } from "../admission.ts";
-import { Attempt, type Leaf } from "../attempt.ts";
+import { Attempt } from "../attempt.ts";
 import type { Exit, Failed, Rejected } from "../call.ts";
 import type { Fiber, Next, Sequence, Steps } from "../driver.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
 import { endingOf } from "../evidence.ts";
+import type { Leaf } from "../leaf.ts";
 import { checkFunction, checkKeys, checkMs, orDefault } from "../options.ts";
 import type { Process } from "../process.ts";
 import type { Binding, Guard } from "../stack.ts";
@@ -63,8 +64,8 @@ export class FallbackGuard implements Sequence {
   }
 
   /** Makes the substitute, as an attempt of its own. */
-  attempt(because: Failed | Rejected, plan: Plan, process: Process): Attempt {
-    const { runtime, exit } = process.root;
+  attempt(because: Failed | Rejected, plan: Plan, maker: Process): Attempt {
+    const { runtime, exit } = maker.root;
     if (runtime.sink !== null && exit === null) {
       const body = { type: "fallback.used", because: endingOf(because) } as const;
       runtime.emit(callEvent(plan.call, runtime.now(), body));
@@ -74,7 +75,7 @@ export class FallbackGuard implements Sequence {
       runtime,
       this.#leaf,
       { call: plan.call.withoutDeadline(), number: 1, kind: "original", token: null, outer: plan.outer },
-      process,
+      maker,
       work,
     );
   }

@@ -1,0 +1,75 @@
+/** The flat run of guards that an admission asks: neighbouring admitters, folded into one. */
+import type { Admission, Admitter, Asking, Permit, Room } from "./admission.ts";
+import type { Rejected } from "./call.ts";
+import { OptionError } from "./errors.ts";
+
+/** All are asked before any is taken: so none may stand there twice, and nobody can wait in two rooms. */
+function checkRun(admitters: readonly Admitter[]): void {
+  const names = admitters.map((admitter) => admitter.name).join(" · ");
+  const machines = new Set(admitters.map((admitter) => admitter.machine ?? admitter));
+  if (machines.size < admitters.length) {
+    throw new OptionError("stack", names, "the same guard once among neighbours");
+  }
+  if (admitters.filter((admitter) => admitter.queues === true).length > 1) {
+    throw new OptionError("stack", names, "one queue among neighbours: leave the others' `maxWaiting` at 0");
+  }
+}
+
+/** Neighbouring admitters, asked as one. */
+export class Run {
+  readonly admitters: readonly Admitter[];
+  /** What was taken last. Permits are mostly the same objects again, and then so is the list. */
+  #last: Permit[] = [];
+
+  constructor(admitters: readonly Admitter[]) {
+    checkRun(admitters);
+    this.admitters = admitters;
+  }
+
+  /** Whether one that may refuse at present looks at the clock. */
+  get timed(): boolean {
+    return this.admitters.some((admitter) => admitter.timed && admitter.mayRefuse);
+  }
+
+  /** Whether any of them may refuse at present. */
+  get mayRefuse(): boolean {
+    const { admitters } = this;
+    for (let i = 0; i < admitters.length; i++) if ((admitters[i] as Admitter).mayRefuse) return true;
+    return false;
+  }
+
+  /** The first refusal, else the room to wait in, else null. */
+  check(asking: Asking, now: number): Rejected | Room | null {
+    let room: Room | null = null;
+    const { admitters } = this;
+    for (let i = 0; i < admitters.length; i++) {
+      const answer = (admitters[i] as Admitter).check(asking, now);
+      if (answer === null) continue;
+      if (answer.kind === "rejected") return answer;
+      room = answer;
+    }
+    return room;
+  }
+
+  /** Tells the guards in front of the one that refused. */
+  refusedBy(refusal: Rejected, now: number): void {
+    for (const admitter of this.admitters) {
+      if (admitter.name === refusal.by) return;
+      admitter.refusedWithin?.(now);
+    }
+  }
+
+  /** Takes every place. */
+  take(admission: Admission, now: number): readonly Permit[] {
+    const { admitters } = this;
+    let permits = this.#last;
+    for (let i = 0; i < admitters.length; i++) {
+      const permit = (admitters[i] as Admitter).take(admission, now);
+      if (permit === permits[i]) continue;
+      if (permits === this.#last) permits = [...permits];
+      permits[i] = permit;
+    }
+    this.#last = permits;
+    return permits;
+  }
+}
