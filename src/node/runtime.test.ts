@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
-import { runSource } from "../../test/lib/bundle.ts";
+import { runSource } from "../../scripts/lib/bundle.mjs";
 import { SeededRandom } from "../core/random.ts";
 import { MAX_TIMER_MS, Timer } from "../core/runtime.ts";
 import { NodeRuntime } from "./runtime.ts";

@@ -1,0 +1,68 @@
+// Runs one program after another until so many calls have been made, or a law is broken.
+import type { Breach } from "./checker.ts";
+import { type Program, programOf } from "./program.ts";
+import { runBoth, type Verdict } from "./run.ts";
+import { shrink } from "./shrink.ts";
+
+/** A broken law, and the smallest program found that breaks it. */
+export interface Failure {
+  readonly seed: number;
+  readonly breach: Breach;
+  readonly program: Program;
+  readonly log: readonly string[];
+}
+
+export interface Fuzzed {
+  readonly programs: number;
+  readonly calls: number;
+  readonly failure: Failure | null;
+}
+
+/** The same kind of breach: the law, and the words without the numbers. */
+const kindOf = (breach: Breach | null): string =>
+  breach === null ? "" : `${breach.law}: ${breach.message.replace(/[\d.]+/g, "#")}`;
+
+/** Makes a failing program small, and runs it once more to show it. */
+export function failureOf(
+  seed: number,
+  breach: Breach,
+  program: Program,
+  run: (program: Program) => Verdict = runBoth,
+): Failure {
+  const small = shrink(program, (next) => kindOf(run(next).breach) === kindOf(breach));
+  const { breach: found, log } = run(small);
+  return { seed, breach: found ?? breach, program: small, log };
+}
+
+/** Programs of `seed`, `seed` + 1 and so on. `heard` sees every verdict. */
+export function fuzz(seed: number, calls: number, heard: (verdict: Verdict) => void = () => {}): Fuzzed {
+  let [programs, done] = [0, 0];
+  for (; done < calls; programs++) {
+    const program = programOf(seed + programs);
+    const verdict = runBoth(program);
+    done += verdict.calls;
+    heard(verdict);
+    if (verdict.breach === null) continue;
+    return { programs, calls: done, failure: failureOf(seed + programs, verdict.breach, program) };
+  }
+  return { programs, calls: done, failure: null };
+}
+
+/** What a person needs: the law, the way to see it again, and the small program with what happened in it. */
+export function described({ seed, breach, program, log }: Failure): string {
+  const calls = program.calls.flatMap((call, index) =>
+    call.at !== null || log.some((line) => line.includes(`"call":${index + 1},`)) ? [{ index, ...call }] : [],
+  );
+  const { stacks, bulkheads, breakers, budgets, acts } = program;
+  const parts = { stacks, bulkheads, breakers, budgets, acts, calls };
+  return [
+    `law ${breach.law}: ${breach.message}`,
+    `again: npm run fuzz -- --seed ${seed} --calls 1`,
+    "shrunk to:",
+    ...Object.entries(parts).flatMap(([name, list]) =>
+      list.map((part, index) => `  ${name} ${index}: ${JSON.stringify(part)}`),
+    ),
+    "what happened:",
+    ...log.map((line) => `  ${line}`),
+  ].join("\n");
+}
