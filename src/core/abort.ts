@@ -9,39 +9,39 @@ import type { Runtime } from "./runtime.ts";
 /** The end of an attempt as its work hears it. */
 export class Abort implements Task {
   readonly context = null;
-  readonly #runtime: Runtime;
-  #controller: AbortController | null = null;
-  #listener: ((reason: unknown) => void) | null = null;
-  #reason: unknown = undefined;
+  private readonly runtime: Runtime;
+  private controller: AbortController | null = null;
+  private listener: ((reason: unknown) => void) | null = null;
+  private reason: unknown = undefined;
 
   constructor(runtime: Runtime) {
-    this.#runtime = runtime;
+    this.runtime = runtime;
   }
 
   get signal(): AbortSignal {
-    if (this.#controller === null) {
-      this.#controller = new AbortController();
-      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    if (this.controller === null) {
+      this.controller = new AbortController();
+      if (this.reason !== undefined) this.controller.abort(this.reason);
     }
-    return this.#controller.signal;
+    return this.controller.signal;
   }
 
   /** Calls `listener` once. */
   listen(listener: (reason: unknown) => void): void {
-    if (this.#reason === undefined) this.#listener = listener;
-    else this.#runtime.loop.deliver(listener, this.#reason);
+    if (this.reason === undefined) this.listener = listener;
+    else this.runtime.loop.deliver(listener, this.reason);
   }
 
   /** Tells everybody, from the loop. */
   fire(reason: unknown): void {
-    this.#reason = reason;
-    const { loop } = this.#runtime;
-    if (this.#listener !== null) loop.deliver(this.#listener, reason);
-    if (this.#controller !== null) loop.push(this);
+    this.reason = reason;
+    const { loop } = this.runtime;
+    if (this.listener !== null) loop.deliver(this.listener, reason);
+    if (this.controller !== null) loop.push(this);
   }
 
   /** Fires the signal. Called by the loop. */
   run(): void {
-    this.#controller?.abort(this.#reason);
+    this.controller?.abort(this.reason);
   }
 }

@@ -41,17 +41,17 @@ export class Fiber implements Process, Task {
   readonly root: CallProcess;
   /** How it ended, or null. */
   exit: Exit | null = null;
-  readonly #steps: Steps;
-  readonly #ended: (exit: Exit) => void;
-  readonly #branches: Fiber[] = [];
-  #step: Step | null = null;
-  #resumedWith: unknown = undefined;
-  #executing = false;
+  private readonly steps: Steps;
+  private readonly ended: (exit: Exit) => void;
+  private readonly branches: Fiber[] = [];
+  private currentStep: Step | null = null;
+  private resumedWith: unknown = undefined;
+  private executing = false;
 
   constructor(root: CallProcess, policy: Next, plan: Plan, ended: (exit: Exit) => void) {
     this.root = root;
-    this.#steps = policy(plan, this);
-    this.#ended = ended;
+    this.steps = policy(plan, this);
+    this.ended = ended;
   }
 
   get context(): Context | null {
@@ -60,21 +60,21 @@ export class Fiber implements Process, Task {
 
   /** What it waits for, or null. */
   get step(): Step | null {
-    return this.#step;
+    return this.currentStep;
   }
 
   /** Starts a branch, from the loop. It is cancelled with this fiber. */
   fork(policy: Next, plan: Plan, ended: (exit: Exit) => void): Fiber {
     const branch = new Fiber(this.root, policy, plan, ended);
-    this.#branches.push(branch);
+    this.branches.push(branch);
     this.root.runtime.loop.push(branch);
     return branch;
   }
 
   /** Ends the wait for the present step. */
   resume(value: unknown): void {
-    this.#step = null;
-    this.#resumedWith = value;
+    this.currentStep = null;
+    this.resumedWith = value;
     this.root.runtime.loop.push(this);
   }
 
@@ -85,19 +85,19 @@ export class Fiber implements Process, Task {
   /** Runs to the next step. Called by the loop. */
   run(): void {
     if (this.exit !== null) return;
-    this.#executing = true;
+    this.executing = true;
     let result: IteratorResult<Step, Exit>;
     try {
-      result = this.#steps.next(this.#resumedWith);
+      result = this.steps.next(this.resumedWith);
     } catch (error) {
       // Only a callback of the user's (a backoff, say) can throw in here.
       result = { done: true, value: failed(error, "permanent") };
     }
-    this.#executing = false;
-    if (this.exit !== null) this.#unwind();
-    else if (result.done === true) this.#end(result.value);
+    this.executing = false;
+    if (this.exit !== null) this.unwind();
+    else if (result.done === true) this.end(result.value);
     else {
-      this.#step = result.value;
+      this.currentStep = result.value;
       result.value.begin();
     }
   }
@@ -106,27 +106,27 @@ export class Fiber implements Process, Task {
   cancel(reason: unknown): void {
     if (this.exit !== null) return;
     this.exit = { kind: "cancelled", reason };
-    for (const branch of this.#branches) branch.cancel(reason);
-    const step = this.#step;
-    this.#step = null;
+    for (const branch of this.branches) branch.cancel(reason);
+    const step = this.currentStep;
+    this.currentStep = null;
     if (step !== null) step.cancel(reason);
-    if (!this.#executing) this.#unwind();
+    if (!this.executing) this.unwind();
   }
 
-  #end(exit: Exit): void {
+  private end(exit: Exit): void {
     this.exit = exit;
-    for (const branch of this.#branches) branch.cancel(undefined);
-    this.#ended(exit);
+    for (const branch of this.branches) branch.cancel(undefined);
+    this.ended(exit);
   }
 
-  #unwind(): void {
-    this.#steps.return(this.exit as Exit);
+  private unwind(): void {
+    this.steps.return(this.exit as Exit);
   }
 }
 
 /** A call driven through generators. */
 export class GeneratedCall extends CallProcess {
-  readonly #fiber: Fiber;
+  private readonly fiber: Fiber;
 
   constructor(
     runtime: Runtime,
@@ -139,46 +139,46 @@ export class GeneratedCall extends CallProcess {
   ) {
     super(runtime, spec, fields, deadline, work, answer);
     const plan: Plan = { call: this, number: 1, kind: "original", token: null, outer: null };
-    this.#fiber = new Fiber(this, policy, plan, (exit) => this.finish(exit));
+    this.fiber = new Fiber(this, policy, plan, (exit) => this.finish(exit));
   }
 
   override answered(): void {}
 
   protected override begin(): void {
-    this.#fiber.run();
+    this.fiber.run();
   }
 
   protected override advance(): void {
-    this.#fiber.run();
+    this.fiber.run();
   }
 
   protected override unwind(reason: unknown): void {
-    this.#fiber.cancel(reason);
+    this.fiber.cancel(reason);
   }
 }
 
 /** Waits `delayMs`. */
 export class Sleep extends Timer implements Step {
-  readonly #fiber: Fiber;
-  readonly #delayMs: number;
+  private readonly fiber: Fiber;
+  private readonly delayMs: number;
 
   constructor(fiber: Fiber, delayMs: number) {
     super();
-    this.#fiber = fiber;
-    this.#delayMs = delayMs;
+    this.fiber = fiber;
+    this.delayMs = delayMs;
   }
 
   begin(): void {
-    const { runtime } = this.#fiber.root;
-    runtime.arm(this, runtime.now() + this.#delayMs);
+    const { runtime } = this.fiber.root;
+    runtime.arm(this, runtime.now() + this.delayMs);
   }
 
   cancel(): void {
-    this.#fiber.root.runtime.cancel(this);
+    this.fiber.root.runtime.cancel(this);
   }
 
   override fire(): void {
-    this.#fiber.resume(undefined);
+    this.fiber.resume(undefined);
   }
 }
 
@@ -206,12 +206,12 @@ export function scopeOf(run: Run, next: Next): Next {
 
 /** The admission of a whole sequence. Resumes its fiber with the refusal, or null. */
 class Scope extends Admission implements Step {
-  readonly #fiber: Fiber;
-  #open = false;
+  private readonly fiber: Fiber;
+  private open = false;
 
   constructor(run: Run, plan: Plan, fiber: Fiber) {
     super(fiber.root.runtime, run, plan, Infinity);
-    this.#fiber = fiber;
+    this.fiber = fiber;
     this.context = fiber.context;
   }
 
@@ -228,8 +228,8 @@ class Scope extends Admission implements Step {
 
   /** The sequence within has ended; attempts it left behind keep the places until they end. */
   close(exit: Exit): void {
-    if (!this.#open) return;
-    this.#open = false;
+    if (!this.open) return;
+    this.open = false;
     this.settle(evidenceOf(exit));
     this.endOne();
   }
@@ -239,9 +239,9 @@ class Scope extends Admission implements Step {
   }
 
   protected override admitted(): void {
-    this.#open = true;
+    this.open = true;
     this.begun();
-    this.#fiber.resume(null);
+    this.fiber.resume(null);
   }
 
   protected override ready(): void {
@@ -249,7 +249,7 @@ class Scope extends Admission implements Step {
   }
 
   protected override refused(refusal: Rejected): void {
-    this.#fiber.resume(refusal);
+    this.fiber.resume(refusal);
   }
 
   protected override waits(): void {}

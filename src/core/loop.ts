@@ -24,58 +24,58 @@ const NOTHING: Task = { context: null, run() {} };
 
 /** Runs ready tasks in order, never one inside another. */
 export class Loop {
-  readonly #runtime: Runtime;
-  /** Ready tasks are those from `#next` to `#end`; the list itself is kept, so that it never has to grow again. */
-  readonly #ready: Task[] = [];
-  #next = 0;
-  #end = 0;
-  #running = false;
+  private readonly runtime: Runtime;
+  /** Ready tasks are those from `next` to `end`; the list itself is kept, so that it never has to grow again. */
+  private readonly ready: Task[] = [];
+  private next = 0;
+  private end = 0;
+  private active = false;
 
   constructor(runtime: Runtime) {
-    this.#runtime = runtime;
+    this.runtime = runtime;
   }
 
   /** Whether something is being run by this loop right now. */
   get running(): boolean {
-    return this.#running;
+    return this.active;
   }
 
   /** Whether nothing is ready: then whoever would be pushed would be the very next to run. */
   get idle(): boolean {
-    return this.#next === this.#end;
+    return this.next === this.end;
   }
 
   /** Opens a stretch of state changes. Returns whether the matching `leave` has to run what they made ready. */
   enter(): boolean {
-    if (this.#running) return false;
-    this.#running = true;
+    if (this.active) return false;
+    this.active = true;
     return true;
   }
 
   /** Ends the stretch: runs what is ready, in order. Pass on what `enter` returned. */
   leave(outermost: boolean): void {
     if (!outermost) return;
-    while (this.#next < this.#end) {
-      const task = this.#ready[this.#next] as Task;
-      this.#ready[this.#next++] = NOTHING;
-      this.#runOne(task);
-      if (this.#next === LONG) this.#shorten();
+    while (this.next < this.end) {
+      const task = this.ready[this.next] as Task;
+      this.ready[this.next++] = NOTHING;
+      this.runOne(task);
+      if (this.next === LONG) this.shorten();
     }
-    this.#next = 0;
-    this.#end = 0;
-    this.#running = false;
+    this.next = 0;
+    this.end = 0;
+    this.active = false;
   }
 
   /** An endless stretch needs no endless memory. */
-  #shorten(): void {
-    this.#ready.splice(0, LONG);
-    this.#next -= LONG;
-    this.#end -= LONG;
+  private shorten(): void {
+    this.ready.splice(0, LONG);
+    this.next -= LONG;
+    this.end -= LONG;
   }
 
   /** Makes a task ready. Only within `enter` … `leave`. */
   push(task: Task): void {
-    this.#ready[this.#end++] = task;
+    this.ready[this.end++] = task;
   }
 
   /** Calls `fn(argument)` at the next safe point: now if the loop is idle. */
@@ -86,12 +86,12 @@ export class Loop {
     this.leave(outermost);
   }
 
-  #runOne(task: Task): void {
+  private runOne(task: Task): void {
     try {
       if (task.context === null) task.run();
       else task.context.runInAsyncScope(runTask, undefined, task);
     } catch (error) {
-      this.#runtime.uncaught(error);
+      this.runtime.uncaught(error);
     }
   }
 }
@@ -102,15 +102,15 @@ function runTask(task: Task): void {
 
 class Delivery<A> implements Task {
   readonly context: Context | null = null;
-  readonly #fn: (argument: A) => void;
-  readonly #argument: A;
+  private readonly fn: (argument: A) => void;
+  private readonly argument: A;
 
   constructor(fn: (argument: A) => void, argument: A) {
-    this.#fn = fn;
-    this.#argument = argument;
+    this.fn = fn;
+    this.argument = argument;
   }
 
   run(): void {
-    this.#fn(this.#argument);
+    this.fn(this.argument);
   }
 }

@@ -70,13 +70,13 @@ export class DependencyPolicy {
   readonly runtime: Runtime;
   readonly bulkhead: Bulkhead | null;
   readonly budget: RetryBudget | null;
-  readonly #perform: Perform;
+  private readonly performWork: Perform;
 
   constructor(options: DependencyOptions, runtime: Runtime, perform: Perform) {
     checkKeys("dependency", options, ["name", "bulkhead", "budget"]);
     this.name = checkName("dependency.name", options.name);
     this.runtime = runtime;
-    this.#perform = perform;
+    this.performWork = perform;
     const { bulkhead: cap, budget = {} } = options;
     this.bulkhead = cap === undefined ? null : new Bulkhead(cap, runtime, `${this.name}.bulkhead`);
     this.budget = budget === "none" ? null : new RetryBudget(budget, `${this.name}.budget`);
@@ -88,7 +88,7 @@ export class DependencyPolicy {
       this,
       checkName(`${this.name}: operation name`, name),
       options,
-      this.#perform,
+      this.performWork,
       generators,
     );
   }
@@ -101,7 +101,7 @@ export class OperationPolicy {
   readonly stack: Stack;
   /** The operation's breaker, or null. */
   readonly breaker: CircuitBreaker | null;
-  readonly #totalTimeoutMs: number;
+  private readonly totalTimeoutMs: number;
 
   constructor(
     dependency: DependencyPolicy,
@@ -121,7 +121,7 @@ export class OperationPolicy {
       options.breaker === undefined
         ? null
         : new CircuitBreaker(new BreakerPolicy(options.breaker, `${field}.breaker`));
-    this.#totalTimeoutMs =
+    this.totalTimeoutMs =
       totalTimeoutMs === undefined
         ? Infinity
         : checkMs(`${field}.totalTimeoutMs`, totalTimeoutMs, { min: 1 });
@@ -136,18 +136,18 @@ export class OperationPolicy {
       judge: judge === undefined ? null : checkFunction(`${field}.classify`, judge),
       generators,
     };
-    this.stack = new Stack(settings, this.#guards(options, field));
+    this.stack = new Stack(settings, this.guards(options, field));
   }
 
   /** Starts a call that ends at `deadline` (absolute, `Infinity` for none) or after the total timeout. */
   start(work: unknown, fields: CallFields, deadline: number, answer: Answer | null): CallProcess {
     const now = this.dependency.runtime.now();
-    const until = Math.min(deadline, now + this.#totalTimeoutMs);
+    const until = Math.min(deadline, now + this.totalTimeoutMs);
     return this.stack.start(work, fields, until, answer, now);
   }
 
   /** The library's own order. */
-  #guards(options: OperationOptions, field: string): Guard[] {
+  private guards(options: OperationOptions, field: string): Guard[] {
     const guards: Guard[] = [];
     if (options.fallback !== undefined) guards.push(fallback(options.fallback, `${field}.fallback`));
     if (options.retry !== undefined) guards.push(retry(options.retry, `${field}.retry`));

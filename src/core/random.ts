@@ -14,31 +14,31 @@ export interface Random {
 
 /** A seeded stream. `new SeededRandom(1)` is the same everywhere, always. */
 export class SeededRandom implements Random {
-  readonly #seed: number;
-  #a: number;
-  #b: number;
-  #c: number;
-  #counter = 1;
+  private readonly seed: number;
+  private a: number;
+  private b: number;
+  private c: number;
+  private counter = 1;
 
   constructor(seed: number) {
-    this.#seed = seed >>> 0;
-    this.#a = 0x9e3779b9 ^ this.#seed;
-    this.#b = 0x243f6a88;
-    this.#c = 0xb7e15162 ^ ((this.#seed << 13) | (this.#seed >>> 19));
+    this.seed = seed >>> 0;
+    this.a = 0x9e3779b9 ^ this.seed;
+    this.b = 0x243f6a88;
+    this.c = 0xb7e15162 ^ ((this.seed << 13) | (this.seed >>> 19));
     for (let i = 0; i < 15; i++) this.next();
   }
 
   next(): number {
-    const sum = (((this.#a + this.#b) | 0) + this.#counter) | 0;
-    this.#counter = (this.#counter + 1) | 0;
-    this.#a = this.#b ^ (this.#b >>> 9);
-    this.#b = (this.#c + (this.#c << 3)) | 0;
-    this.#c = ((this.#c << 21) | (this.#c >>> 11)) + sum;
+    const sum = (((this.a + this.b) | 0) + this.counter) | 0;
+    this.counter = (this.counter + 1) | 0;
+    this.a = this.b ^ (this.b >>> 9);
+    this.b = (this.c + (this.c << 3)) | 0;
+    this.c = ((this.c << 21) | (this.c >>> 11)) + sum;
     return (sum >>> 0) / 4_294_967_296;
   }
 
   fork(name: string): SeededRandom {
-    return new SeededRandom(hash32(name, this.#seed));
+    return new SeededRandom(hash32(name, this.seed));
   }
 }
 

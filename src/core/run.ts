@@ -19,7 +19,7 @@ function checkRun(admitters: readonly Admitter[]): void {
 export class Run {
   readonly admitters: readonly Admitter[];
   /** What was taken last. Permits are mostly the same objects again, and then so is the list. */
-  #last: Permit[] = [];
+  private last: Permit[] = [];
 
   constructor(admitters: readonly Admitter[]) {
     checkRun(admitters);
@@ -62,14 +62,14 @@ export class Run {
   /** Takes every place. */
   take(admission: Admission, now: number): readonly Permit[] {
     const { admitters } = this;
-    let permits = this.#last;
+    let permits = this.last;
     for (let i = 0; i < admitters.length; i++) {
       const permit = (admitters[i] as Admitter).take(admission, now);
       if (permit === permits[i]) continue;
-      if (permits === this.#last) permits = [...permits];
+      if (permits === this.last) permits = [...permits];
       permits[i] = permit;
     }
-    this.#last = permits;
+    this.last = permits;
     return permits;
   }
 }

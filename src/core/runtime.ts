@@ -43,7 +43,7 @@ export abstract class Runtime {
   readonly loop: Loop = new Loop(this);
   /** Hears events, or null while nobody listens: then no event is even built. */
   sink: EventSink | null = null;
-  #calls = 0;
+  private calls = 0;
 
   /** Randomness, to be forked by name: adding a guard never shifts another guard's draws. */
   abstract readonly random: Random;
@@ -82,21 +82,21 @@ export abstract class Runtime {
 
   /** A number for a new call, from 1, so that a log can tell calls apart. */
   nextCallId(): number {
-    return ++this.#calls;
+    return ++this.calls;
   }
 }
 
 class CallbackTimer extends Timer {
-  readonly #runtime: Runtime;
-  readonly #fn: () => void;
+  private readonly runtime: Runtime;
+  private readonly fn: () => void;
 
   constructor(runtime: Runtime, fn: () => void) {
     super();
-    this.#runtime = runtime;
-    this.#fn = fn;
+    this.runtime = runtime;
+    this.fn = fn;
   }
 
   override fire(): void {
-    this.#runtime.loop.deliver(this.#fn, undefined);
+    this.runtime.loop.deliver(this.fn, undefined);
   }
 }

@@ -73,36 +73,36 @@ export interface StackOptions {
 export class Stack {
   readonly runtime: Runtime;
   readonly leaf: Leaf;
-  readonly #options: StackOptions;
-  readonly #fused: FusedPolicy | null;
-  readonly #policy: Next | null;
-  readonly #continuesLater: boolean;
-  readonly #spec: OperationSpec;
+  private readonly options: StackOptions;
+  private readonly fused: FusedPolicy | null;
+  private readonly policy: Next | null;
+  private readonly continuesLater: boolean;
+  private readonly spec: OperationSpec;
   /** Stands for any plain call when guards are asked without making one; null where that is of no use. */
-  readonly #inquiry: Asking | null;
+  private readonly inquiry: Asking | null;
   /** On the fused path the fallback's reserve is taken off here; the generators do it in the fallback's layer. */
-  readonly #reserveMs: number;
+  private readonly reserveMs: number;
 
   constructor(options: StackOptions, guards: readonly Guard[]) {
-    this.#options = options;
+    this.options = options;
     const { dependency, operation, idempotent = false } = options;
-    this.#spec = { dependency, operation, idempotent };
+    this.spec = { dependency, operation, idempotent };
     this.runtime = options.runtime;
-    const layers = guards.map((guard) => guard.bind(this.#binding()));
+    const layers = guards.map((guard) => guard.bind(this.binding()));
     const admitters = innermostAdmitters(layers);
     const sequences = layers.slice(
       0,
       layers.length - admitters.length - (layers.at(-1) instanceof AttemptTimeout ? 1 : 0),
     );
-    this.leaf = this.#leaf(admitters, timeoutOf(layers));
-    this.#fused = options.generators === true ? null : fusedPolicy(sequences, this.leaf);
-    this.#reserveMs = this.#fused?.fallback?.reserveMs ?? 0;
-    this.#policy = this.#fused === null ? nest(sequences, this.leaf) : null;
-    this.#inquiry =
-      this.#fused === null || this.#fused.fallback !== null
+    this.leaf = this.newLeaf(admitters, timeoutOf(layers));
+    this.fused = options.generators === true ? null : fusedPolicy(sequences, this.leaf);
+    this.reserveMs = this.fused?.fallback?.reserveMs ?? 0;
+    this.policy = this.fused === null ? nest(sequences, this.leaf) : null;
+    this.inquiry =
+      this.fused === null || this.fused.fallback !== null
         ? null
-        : { call: new Call(this.#spec, PLAIN_CALL, Infinity, 0), kind: "original" };
-    this.#continuesLater = sequences.some((layer) => !(layer instanceof DeadlineGuard));
+        : { call: new Call(this.spec, PLAIN_CALL, Infinity, 0), kind: "original" };
+    this.continuesLater = sequences.some((layer) => !(layer instanceof DeadlineGuard));
   }
 
   /**
@@ -111,7 +111,7 @@ export class Stack {
    */
   refusalNow(): Rejected | null {
     const { runtime, leaf } = this;
-    const inquiry = this.#inquiry;
+    const inquiry = this.inquiry;
     if (!leaf.run.mayRefuse || inquiry === null || runtime.sink !== null || runtime.loop.running) return null;
     const now = leaf.run.timed ? runtime.now() : 0;
     const answer = leaf.run.check(inquiry, now);
@@ -130,14 +130,14 @@ export class Stack {
   ): CallProcess {
     const { runtime } = this;
     const started =
-      this.#fused !== null
-        ? new FusedCall(runtime, this.#spec, fields, deadline - this.#reserveMs, work, answer, this.#fused)
-        : new GeneratedCall(runtime, this.#spec, fields, deadline, work, answer, this.#policy as Next);
-    started.start(this.#continuesLater, now);
+      this.fused !== null
+        ? new FusedCall(runtime, this.spec, fields, deadline - this.reserveMs, work, answer, this.fused)
+        : new GeneratedCall(runtime, this.spec, fields, deadline, work, answer, this.policy as Next);
+    started.start(this.continuesLater, now);
     return started;
   }
 
-  #binding(): Binding {
+  private binding(): Binding {
     const {
       runtime,
       dependency,
@@ -145,9 +145,9 @@ export class Stack {
       idempotent = false,
       budget = null,
       minUsefulMs = 0,
-    } = this.#options;
+    } = this.options;
     const leaf = (settings: { attemptTimeoutMs: number }) => ({
-      ...this.#leaf([], settings.attemptTimeoutMs),
+      ...this.newLeaf([], settings.attemptTimeoutMs),
       budget: null,
       minUsefulMs: 0,
       substitute: true,
@@ -155,8 +155,8 @@ export class Stack {
     return { runtime, dependency, operation, idempotent, budget, minUsefulMs, leaf };
   }
 
-  #leaf(admitters: readonly Admitter[], attemptTimeoutMs: number): Leaf {
-    const { perform, judge = null, budget = null, minUsefulMs = 0 } = this.#options;
+  private newLeaf(admitters: readonly Admitter[], attemptTimeoutMs: number): Leaf {
+    const { perform, judge = null, budget = null, minUsefulMs = 0 } = this.options;
     return {
       run: new Run(admitters),
       attemptTimeoutMs,

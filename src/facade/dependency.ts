@@ -118,27 +118,27 @@ export function operation(policy: OperationPolicy): Operation {
 
 /** Starts an operation's calls. */
 class Shell {
-  readonly #policy: OperationPolicy;
+  private readonly policy: OperationPolicy;
   /** Refusals are prepared objects, mostly the same one again: so is their promise. */
-  #refusal: Rejected | null = null;
-  #refused: Promise<Rejected> | null = null;
+  private refusal: Rejected | null = null;
+  private refused: Promise<Rejected> | null = null;
 
   constructor(policy: OperationPolicy) {
-    this.#policy = policy;
+    this.policy = policy;
   }
 
   begin(work: Work<unknown>, options: CallOptions | undefined, asOutcome: boolean): Promise<unknown> {
     const request = ambient();
     if (options !== undefined || request !== undefined)
-      return this.#beginWith(work, options, request, asOutcome);
+      return this.beginWith(work, options, request, asOutcome);
     if (asOutcome) {
-      const refusal = this.#policy.stack.refusalNow();
-      if (refusal !== null) return this.#refuse(refusal);
+      const refusal = this.policy.stack.refusalNow();
+      if (refusal !== null) return this.refuse(refusal);
     }
-    return promiseOf(this.#policy.start(work, PLAIN_CALL, Infinity, null), NO_SIGNALS, asOutcome);
+    return promiseOf(this.policy.start(work, PLAIN_CALL, Infinity, null), NO_SIGNALS, asOutcome);
   }
 
-  #beginWith(
+  private beginWith(
     work: Work<unknown>,
     options: CallOptions | undefined,
     request: Ambient | undefined,
@@ -155,16 +155,16 @@ class Shell {
     if (fired !== undefined) return Promise.reject(fired.reason);
     const fields = fieldsOf(options, parent?.call ?? request?.fields ?? PLAIN_CALL);
     const until = Math.min(deadline, parent?.deadline ?? Infinity, request?.deadline ?? Infinity);
-    return promiseOf(this.#policy.start(work, fields, until, null), signals, asOutcome);
+    return promiseOf(this.policy.start(work, fields, until, null), signals, asOutcome);
   }
 
   /** Answers a call that was refused before it was made. */
-  #refuse(refusal: Rejected): Promise<unknown> {
-    if (this.#refused === null || this.#refusal !== refusal) {
-      this.#refusal = refusal;
-      this.#refused = Promise.resolve(refusal);
+  private refuse(refusal: Rejected): Promise<unknown> {
+    if (this.refused === null || this.refusal !== refusal) {
+      this.refusal = refusal;
+      this.refused = Promise.resolve(refusal);
     }
-    return this.#refused;
+    return this.refused;
   }
 }
 
@@ -199,32 +199,32 @@ type Resolve = (value: unknown) => void;
 
 /** Settles the promises of calls; each call carries its own `resolve`, with which it can also reject. */
 class Settlement implements Answer {
-  readonly #asOutcome: boolean;
+  private readonly asOutcome: boolean;
 
   constructor(asOutcome: boolean) {
-    this.#asOutcome = asOutcome;
+    this.asOutcome = asOutcome;
   }
 
   answered(exit: Exit, call: CallProcess): void {
     const resolve = call.back as Resolve;
-    if (exit.kind === "ok" && !this.#asOutcome) resolve(exit.value);
-    else resolve(settled(exit, call, this.#asOutcome));
+    if (exit.kind === "ok" && !this.asOutcome) resolve(exit.value);
+    else resolve(settled(exit, call, this.asOutcome));
   }
 }
 
 /** The same for calls that follow signals. */
 class FollowingSettlement implements Answer {
-  readonly #signals: readonly AbortSignal[];
-  readonly #settlement: Settlement;
+  private readonly signals: readonly AbortSignal[];
+  private readonly settlement: Settlement;
 
   constructor(signals: readonly AbortSignal[], settlement: Settlement) {
-    this.#signals = signals;
-    this.#settlement = settlement;
+    this.signals = signals;
+    this.settlement = settlement;
   }
 
   answered(exit: Exit, call: CallProcess): void {
-    for (const signal of this.#signals) unfollow(signal, call);
-    this.#settlement.answered(exit, call);
+    for (const signal of this.signals) unfollow(signal, call);
+    this.settlement.answered(exit, call);
   }
 }
 

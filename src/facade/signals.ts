@@ -5,25 +5,25 @@
 import type { CallProcess } from "../core/process.ts";
 
 class Calls {
-  readonly #signal: AbortSignal;
-  readonly #calls: Set<CallProcess> = new Set();
-  readonly #abort = (): void => {
-    const { reason } = this.#signal;
-    for (const call of [...this.#calls]) call.cancel(reason);
+  private readonly signal: AbortSignal;
+  private readonly calls: Set<CallProcess> = new Set();
+  private readonly abort = (): void => {
+    const { reason } = this.signal;
+    for (const call of [...this.calls]) call.cancel(reason);
   };
 
   constructor(signal: AbortSignal) {
-    this.#signal = signal;
+    this.signal = signal;
   }
 
   add(call: CallProcess): void {
-    if (this.#calls.size === 0) this.#signal.addEventListener("abort", this.#abort);
-    this.#calls.add(call);
+    if (this.calls.size === 0) this.signal.addEventListener("abort", this.abort);
+    this.calls.add(call);
   }
 
   delete(call: CallProcess): void {
-    this.#calls.delete(call);
-    if (this.#calls.size === 0) this.#signal.removeEventListener("abort", this.#abort);
+    this.calls.delete(call);
+    if (this.calls.size === 0) this.signal.removeEventListener("abort", this.abort);
   }
 }
 

@@ -33,14 +33,14 @@ export interface NodeRuntimeOptions {
 /** Node's clock and timers. One per process is enough; `nodeRuntime` is the one that is used by default. */
 export class NodeRuntime extends Runtime {
   override readonly random: Random;
-  readonly #wheel: TimerWheel = new TimerWheel(0);
-  #timer: NodeJS.Timeout | null = null;
+  private readonly wheel: TimerWheel = new TimerWheel(0);
+  private timer: NodeJS.Timeout | null = null;
   /** When the Node timer fires; Infinity when it is not set. */
-  #wakeAt = Infinity;
-  #idleCheck = false;
+  private wakeAt = Infinity;
+  private idleCheck = false;
   /** Whether the Node timer keeps the process alive. */
-  #referenced = false;
-  readonly #wake = (): void => this.#fireDue();
+  private referenced = false;
+  private readonly wake = (): void => this.fireDue();
 
   constructor(options: NodeRuntimeOptions = {}) {
     super();
@@ -53,19 +53,19 @@ export class NodeRuntime extends Runtime {
   }
 
   override arm(timer: Timer, dueAt: number): void {
-    if (timer.position >= 0) this.#wheel.remove(timer);
+    if (timer.position >= 0) this.wheel.remove(timer);
     timer.dueAt = Math.ceil(dueAt);
-    this.#wheel.add(timer);
-    if (timer.dueAt < this.#wakeAt) this.#setWake(timer.dueAt);
-    else if (!this.#referenced) this.#reference();
+    this.wheel.add(timer);
+    if (timer.dueAt < this.wakeAt) this.setWake(timer.dueAt);
+    else if (!this.referenced) this.reference();
   }
 
   override cancel(timer: Timer): void {
     if (timer.position < 0) return;
-    this.#wheel.remove(timer);
-    if (this.#wheel.size > 0 || this.#idleCheck) return;
-    this.#idleCheck = true;
-    setImmediate(this.#checkIdle);
+    this.wheel.remove(timer);
+    if (this.wheel.size > 0 || this.idleCheck) return;
+    this.idleCheck = true;
+    setImmediate(this.checkIdle);
   }
 
   override context(): Context | null {
@@ -81,40 +81,40 @@ export class NodeRuntime extends Runtime {
 
   /** How many timers are armed. */
   get pending(): number {
-    return this.#wheel.size;
+    return this.wheel.size;
   }
 
   /** A busy loop empties and refills the wheel all the time: look once per turn, not once per call. */
-  readonly #checkIdle = (): void => {
-    this.#idleCheck = false;
-    if (this.#wheel.size > 0) return;
-    this.#referenced = false;
-    this.#timer?.unref();
+  private readonly checkIdle = (): void => {
+    this.idleCheck = false;
+    if (this.wheel.size > 0) return;
+    this.referenced = false;
+    this.timer?.unref();
   };
 
-  #reference(): void {
-    this.#referenced = true;
-    this.#timer?.ref();
+  private reference(): void {
+    this.referenced = true;
+    this.timer?.ref();
   }
 
-  #setWake(at: number): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    this.#wakeAt = at;
-    this.#referenced = true;
-    this.#timer = setTimeout(this.#wake, Math.min(MAX_TIMER_MS, Math.max(1, at - performance.now())));
+  private setWake(at: number): void {
+    if (this.timer !== null) clearTimeout(this.timer);
+    this.wakeAt = at;
+    this.referenced = true;
+    this.timer = setTimeout(this.wake, Math.min(MAX_TIMER_MS, Math.max(1, at - performance.now())));
   }
 
-  #fireDue(): void {
-    this.#timer = null;
-    this.#wakeAt = Infinity;
+  private fireDue(): void {
+    this.timer = null;
+    this.wakeAt = Infinity;
     const now = Math.floor(performance.now());
-    for (let timer = this.#wheel.shiftDue(now); timer !== null; timer = this.#wheel.shiftDue(now)) {
+    for (let timer = this.wheel.shiftDue(now); timer !== null; timer = this.wheel.shiftDue(now)) {
       const outermost = this.loop.enter();
       timer.fire();
       this.loop.leave(outermost);
     }
-    const next = this.#wheel.nextAt();
-    if (next < this.#wakeAt) this.#setWake(next);
+    const next = this.wheel.nextAt();
+    if (next < this.wakeAt) this.setWake(next);
   }
 }
 

@@ -11,35 +11,35 @@ const MASK = SLOTS - 1;
 export class TimerWheel {
   /** How many are armed. */
   size = 0;
-  readonly #firsts: (Timer | null)[] = new Array(SLOTS).fill(null);
-  readonly #lasts: (Timer | null)[] = new Array(SLOTS).fill(null);
+  private readonly firsts: (Timer | null)[] = new Array(SLOTS).fill(null);
+  private readonly lasts: (Timer | null)[] = new Array(SLOTS).fill(null);
   /** Everything due at or before this millisecond has been fired, or is in the slot of the next one. */
-  #swept: number;
+  private swept: number;
 
   constructor(now: number) {
-    this.#swept = Math.floor(now);
+    this.swept = Math.floor(now);
   }
 
   /** Adds a timer whose `dueAt` is set. One that is due already fires at the next sweep. */
   add(timer: Timer): void {
-    if (this.size === 0) this.#swept = Math.min(this.#swept, timer.dueAt - 1);
-    const slot = Math.max(timer.dueAt, this.#swept + 1) & MASK;
-    const last = this.#lasts[slot] as Timer | null;
+    if (this.size === 0) this.swept = Math.min(this.swept, timer.dueAt - 1);
+    const slot = Math.max(timer.dueAt, this.swept + 1) & MASK;
+    const last = this.lasts[slot] as Timer | null;
     timer.position = slot;
     timer.earlier = last;
     timer.later = null;
-    if (last === null) this.#firsts[slot] = timer;
+    if (last === null) this.firsts[slot] = timer;
     else last.later = timer;
-    this.#lasts[slot] = timer;
+    this.lasts[slot] = timer;
     this.size++;
   }
 
   /** Takes an armed timer out. */
   remove(timer: Timer): void {
     const { position: slot, earlier, later } = timer;
-    if (earlier === null) this.#firsts[slot] = later;
+    if (earlier === null) this.firsts[slot] = later;
     else earlier.later = later;
-    if (later === null) this.#lasts[slot] = earlier;
+    if (later === null) this.lasts[slot] = earlier;
     else later.earlier = earlier;
     timer.position = -1;
     timer.earlier = null;
@@ -50,18 +50,18 @@ export class TimerWheel {
   /** Takes out the next timer due at or before `now`, in order of due time, then arming; null if there is none. */
   shiftDue(now: number): Timer | null {
     if (this.size === 0) {
-      this.#swept = Math.max(this.#swept, now);
+      this.swept = Math.max(this.swept, now);
       return null;
     }
     // After a long pause one whole turn visits every slot; order between its milliseconds is then by slot.
-    if (now - this.#swept > SLOTS) this.#swept = now - SLOTS;
-    while (this.#swept < now) {
-      const due = this.#firstDue((this.#swept + 1) & MASK, now);
+    if (now - this.swept > SLOTS) this.swept = now - SLOTS;
+    while (this.swept < now) {
+      const due = this.firstDue((this.swept + 1) & MASK, now);
       if (due !== null) {
         this.remove(due);
         return due;
       }
-      this.#swept++;
+      this.swept++;
     }
     return null;
   }
@@ -69,16 +69,16 @@ export class TimerWheel {
   /** The earliest millisecond at which something may be due; `Infinity` when nothing is armed. */
   nextAt(): number {
     if (this.size === 0) return Infinity;
-    for (let at = this.#swept + 1; at <= this.#swept + SLOTS; at++) {
-      for (let timer = this.#firsts[at & MASK] as Timer | null; timer !== null; timer = timer.later) {
+    for (let at = this.swept + 1; at <= this.swept + SLOTS; at++) {
+      for (let timer = this.firsts[at & MASK] as Timer | null; timer !== null; timer = timer.later) {
         if (timer.dueAt <= at) return at;
       }
     }
-    return this.#swept + SLOTS;
+    return this.swept + SLOTS;
   }
 
-  #firstDue(slot: number, now: number): Timer | null {
-    let timer = this.#firsts[slot] as Timer | null;
+  private firstDue(slot: number, now: number): Timer | null {
+    let timer = this.firsts[slot] as Timer | null;
     while (timer !== null && timer.dueAt > now) timer = timer.later;
     return timer;
   }

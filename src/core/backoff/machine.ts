@@ -67,14 +67,14 @@ const KINDS = ["fullJitter", "equalJitter", "decorrelatedJitter", "exponential",
 /** Computes waits. Keeps nothing: the wait before is passed in. */
 export class Backoff {
   readonly spec: BackoffOption;
-  readonly #baseMs: number;
-  readonly #capMs: number;
-  readonly #factor: number;
+  private readonly baseMs: number;
+  private readonly capMs: number;
+  private readonly factor: number;
 
   constructor(spec: BackoffOption = fullJitter(), field = "backoff") {
     this.spec = spec;
     if (typeof spec === "function") {
-      this.#baseMs = this.#capMs = this.#factor = 0;
+      this.baseMs = this.capMs = this.factor = 0;
       return;
     }
     checkKeys(field, spec, ["kind", "baseMs", "capMs", "factor", "delayMs"]);
@@ -83,39 +83,39 @@ export class Backoff {
     if (spec.kind === "constant") checkMs(`${field}.delayMs`, growth.delayMs);
     const { baseMs, capMs, factor = 2 } = growth;
     if (capMs !== undefined) checkMs(`${field}.capMs`, capMs, { above: 0 });
-    this.#baseMs = checkMs(`${field}.baseMs`, orDefault(baseMs, Math.min(50, capMs ?? 50)), { above: 0 });
-    this.#capMs = orDefault(capMs, Math.max(20_000, this.#baseMs));
-    this.#factor = checkNumber(`${field}.factor`, factor, { min: 1, max: 1000 });
-    if (this.#capMs < this.#baseMs) {
-      throw new OptionError(`${field}.capMs`, this.#capMs, `at least baseMs, which is ${this.#baseMs}`);
+    this.baseMs = checkMs(`${field}.baseMs`, orDefault(baseMs, Math.min(50, capMs ?? 50)), { above: 0 });
+    this.capMs = orDefault(capMs, Math.max(20_000, this.baseMs));
+    this.factor = checkNumber(`${field}.factor`, factor, { min: 1, max: 1000 });
+    if (this.capMs < this.baseMs) {
+      throw new OptionError(`${field}.capMs`, this.capMs, `at least baseMs, which is ${this.baseMs}`);
     }
   }
 
   /** The wait before repeat `repeat` (1 for the first); `previousMs` is the wait before the last one, 0 at first. */
   delayMs(repeat: number, previousMs: number, random: Random): number {
     const { spec } = this;
-    if (typeof spec === "function") return this.#own(spec(repeat, previousMs, random));
+    if (typeof spec === "function") return this.own(spec(repeat, previousMs, random));
     if (spec.kind === "none") return 0;
     if (spec.kind === "constant") return spec.delayMs;
     if (spec.kind === "decorrelatedJitter") {
-      const low = this.#baseMs;
+      const low = this.baseMs;
       const high = Math.max(low, previousMs * 3);
-      return Math.min(this.#capMs, low + random.next() * (high - low));
+      return Math.min(this.capMs, low + random.next() * (high - low));
     }
-    const ceiling = this.#ceilingMs(repeat);
+    const ceiling = this.ceilingMs(repeat);
     if (spec.kind === "exponential") return ceiling;
     if (spec.kind === "fullJitter") return random.next() * ceiling;
     return ceiling / 2 + (random.next() * ceiling) / 2;
   }
 
-  #ceilingMs(repeat: number): number {
-    let ceiling = this.#baseMs;
-    if (this.#factor === 1) return ceiling;
-    for (let i = 1; i < repeat && ceiling < this.#capMs; i++) ceiling *= this.#factor;
-    return Math.min(this.#capMs, ceiling);
+  private ceilingMs(repeat: number): number {
+    let ceiling = this.baseMs;
+    if (this.factor === 1) return ceiling;
+    for (let i = 1; i < repeat && ceiling < this.capMs; i++) ceiling *= this.factor;
+    return Math.min(this.capMs, ceiling);
   }
 
-  #own(delayMs: number): number {
+  private own(delayMs: number): number {
     return checkMs("the wait that backoff() returned", delayMs);
   }
 }

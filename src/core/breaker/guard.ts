@@ -20,20 +20,20 @@ export class BreakerGuard implements Admitter {
   readonly machine: CircuitBreaker;
   readonly runtime: Runtime;
   readonly random: () => number;
-  readonly #dependency: string;
-  readonly #operation: string;
-  #passing: Passing;
-  #refusedIn: BreakerState | null = null;
-  #refusal: Rejected = PROBING;
+  private readonly dependency: string;
+  private readonly operation: string;
+  private passing: Passing;
+  private refusedIn: BreakerState | null = null;
+  private refusal: Rejected = PROBING;
 
   constructor(machine: CircuitBreaker, runtime: Runtime, dependency: string, operation: string) {
     this.machine = machine;
     this.runtime = runtime;
-    this.#dependency = dependency;
-    this.#operation = operation;
+    this.dependency = dependency;
+    this.operation = operation;
     const random = runtime.random.fork(`breaker ${dependency}.${operation}`);
     this.random = () => random.next();
-    this.#passing = new Passing(this, machine.state);
+    this.passing = new Passing(this, machine.state);
   }
 
   get mayRefuse(): boolean {
@@ -47,15 +47,15 @@ export class BreakerGuard implements Admitter {
     if (machine.state.name === "closed") return null;
     const answer = machine.ask(now);
     if (answer === "probe" && asking.kind !== "hedge") return null;
-    return machine.state.name === "open" && answer === "refuse" ? this.#openRefusal(machine.state) : PROBING;
+    return machine.state.name === "open" && answer === "refuse" ? this.openRefusal(machine.state) : PROBING;
   }
 
   take(admission: Admission, now: number): Permit {
     const { machine } = this;
-    if (machine.state.name === "closed") return this.#passingNow();
+    if (machine.state.name === "closed") return this.passingNow();
     if (machine.mode === "forcedClosed") return NO_EVIDENCE;
     if (machine.ask(now) === "refuse") {
-      this.#emitObserved(admission);
+      this.emitObserved(admission);
       return NO_EVIDENCE;
     }
     const before = machine.state;
@@ -86,11 +86,11 @@ export class BreakerGuard implements Admitter {
   }
 
   /** One refusal serves a whole open period; its hint is worked out when somebody reads it. */
-  #openRefusal(open: BreakerState & { name: "open" }): Rejected {
-    if (this.#refusedIn !== open) {
+  private openRefusal(open: BreakerState & { name: "open" }): Rejected {
+    if (this.refusedIn !== open) {
       const { runtime } = this;
-      this.#refusedIn = open;
-      this.#refusal = {
+      this.refusedIn = open;
+      this.refusal = {
         kind: "rejected",
         by: "breaker",
         reason: "open",
@@ -99,7 +99,7 @@ export class BreakerGuard implements Admitter {
         },
       };
     }
-    return this.#refusal;
+    return this.refusal;
   }
 
   /** Reports that the state is no longer `before`, if so. */
@@ -107,16 +107,16 @@ export class BreakerGuard implements Admitter {
     const { runtime, machine } = this;
     if (machine.state === before || machine.state.name === before.name || runtime.sink === null) return;
     const body = { type: "breaker.changed", from: before.name, to: machine.state.name } as const;
-    runtime.emit(guardEvent(this.#dependency, this.#operation, runtime.now(), body));
+    runtime.emit(guardEvent(this.dependency, this.operation, runtime.now(), body));
   }
 
   /** One permit serves every call of a closed period. */
-  #passingNow(): Passing {
-    if (this.#passing.period !== this.machine.state) this.#passing = new Passing(this, this.machine.state);
-    return this.#passing;
+  private passingNow(): Passing {
+    if (this.passing.period !== this.machine.state) this.passing = new Passing(this, this.machine.state);
+    return this.passing;
   }
 
-  #emitObserved(admission: Admission): void {
+  private emitObserved(admission: Admission): void {
     if (this.runtime.sink === null) return;
     const body = { type: "breaker.observed", attempt: admission.number } as const;
     this.runtime.emit(callEvent(admission.call, this.runtime.now(), body));
@@ -126,17 +126,17 @@ export class BreakerGuard implements Admitter {
 /** The permit of all ordinary calls during one closed period. */
 class Passing implements Permit {
   readonly period: BreakerState;
-  readonly #guard: BreakerGuard;
+  private readonly guard: BreakerGuard;
 
   constructor(guard: BreakerGuard, period: BreakerState) {
-    this.#guard = guard;
+    this.guard = guard;
     this.period = period;
   }
 
   settle(evidence: Evidence): void {
     const { period } = this;
     if (period.name !== "closed") return;
-    const guard = this.#guard;
+    const guard = this.guard;
     const verdict = guard.verdict(evidence);
     if (verdict === "ignored") return;
     // The clock is read only where it matters: a success in a window of counts has no time.
@@ -150,18 +150,18 @@ class Passing implements Permit {
 
 /** The permit of one probe. */
 class Probing implements Permit {
-  readonly #guard: BreakerGuard;
-  readonly #probe: Probe;
+  private readonly guard: BreakerGuard;
+  private readonly probe: Probe;
 
   constructor(guard: BreakerGuard, probe: Probe) {
-    this.#guard = guard;
-    this.#probe = probe;
+    this.guard = guard;
+    this.probe = probe;
   }
 
   settle(evidence: Evidence): void {
-    const guard = this.#guard;
+    const guard = this.guard;
     const before = guard.machine.state;
-    guard.machine.settleProbe(this.#probe, guard.verdict(evidence), guard.runtime.now(), guard.random);
+    guard.machine.settleProbe(this.probe, guard.verdict(evidence), guard.runtime.now(), guard.random);
     guard.changed(before);
   }
 

@@ -49,22 +49,22 @@ export class CircuitBreaker {
   readonly policy: BreakerPolicy;
   /** Changing it takes effect with the next call; the state underneath goes on as before. */
   mode: BreakerMode;
-  #state: BreakerState;
-  #openings = 0;
+  private current: BreakerState;
+  private openings = 0;
 
   constructor(policy: BreakerPolicy) {
     this.policy = policy;
     this.mode = policy.mode;
-    this.#state = { name: "closed", window: policy.newWindow() };
+    this.current = { name: "closed", window: policy.newWindow() };
   }
 
   get state(): BreakerState {
-    return this.#state;
+    return this.current;
   }
 
   /** Whether a call at `now` may pass: as an ordinary call, as a probe, or not at all. Changes nothing. */
   ask(now: number): "pass" | "probe" | "refuse" {
-    const state = this.#state;
+    const state = this.current;
     if (state.name === "closed") return "pass";
     if (state.name === "open") return now >= state.until ? "probe" : "refuse";
     if (state.passed + state.probes.length < this.policy.probes) return "probe";
@@ -73,15 +73,15 @@ export class CircuitBreaker {
 
   /** For how many ms `ask` will certainly refuse; undefined if it depends on the probes. */
   refusesForMs(now: number): number | undefined {
-    return this.#state.name === "open" ? Math.max(0, this.#state.until - now) : undefined;
+    return this.current.name === "open" ? Math.max(0, this.current.until - now) : undefined;
   }
 
   /** Takes a probe, after `ask` said so at the same `now`. */
   probe(now: number): Probe {
-    let state = this.#state;
+    let state = this.current;
     if (state.name !== "halfOpen") {
       state = { name: "halfOpen", probes: [], passed: 0 };
-      this.#state = state;
+      this.current = state;
     }
     const lapsed = state.probes.findIndex((probe) => probe.leasedUntil <= now);
     if (lapsed >= 0) state.probes.splice(lapsed, 1);
@@ -92,34 +92,34 @@ export class CircuitBreaker {
 
   /** An ordinary call that passed during `closed` has ended. Opens the breaker if that was one failure too many. */
   record(closed: Closed, verdict: Verdict, now: number, random: () => number): void {
-    if (verdict === "ignored" || this.#state !== closed) return;
+    if (verdict === "ignored" || this.current !== closed) return;
     closed.window.add(verdict === "failure", now);
-    if (verdict === "failure" && this.policy.trips(closed.window)) this.#open(now, random());
+    if (verdict === "failure" && this.policy.trips(closed.window)) this.open(now, random());
   }
 
   /** A probe has ended. */
   settleProbe(probe: Probe, verdict: Verdict, now: number, random: () => number): void {
-    const state = this.#state;
+    const state = this.current;
     if (state.name !== "halfOpen") return;
     const index = state.probes.indexOf(probe);
     if (index < 0) return;
     state.probes.splice(index, 1);
-    if (verdict === "failure") this.#open(now, random());
-    else if (verdict === "success" && ++state.passed === this.policy.probes) this.#close();
+    if (verdict === "failure") this.open(now, random());
+    else if (verdict === "success" && ++state.passed === this.policy.probes) this.close();
   }
 
   /** Closes at once and forgets; for operators and tests. */
   reset(): void {
-    this.#close();
+    this.close();
   }
 
-  #open(now: number, random: number): void {
-    this.#openings++;
-    this.#state = { name: "open", until: now + this.policy.openForMs(this.#openings, random) };
+  private open(now: number, random: number): void {
+    this.openings++;
+    this.current = { name: "open", until: now + this.policy.openForMs(this.openings, random) };
   }
 
-  #close(): void {
-    this.#openings = 0;
-    this.#state = { name: "closed", window: this.policy.newWindow() };
+  private close(): void {
+    this.openings = 0;
+    this.current = { name: "closed", window: this.policy.newWindow() };
   }
 }

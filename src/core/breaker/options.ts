@@ -90,15 +90,15 @@ export class BreakerPolicy {
   readonly throttlingFails: boolean;
   readonly refusalsFail: boolean;
   readonly mode: BreakerMode;
-  readonly #calls: number | undefined;
-  readonly #windowMs: number;
-  readonly #reopen: Required<ReopenOptions>;
+  private readonly calls: number | undefined;
+  private readonly windowMs: number;
+  private readonly reopen: Required<ReopenOptions>;
 
   constructor(options: BreakerOptions, field = "breaker") {
     checkKeys(field, options, KEYS);
     const { calls, ms } = checkWindow(`${field}.window`, orDefault(options.window, { calls: 100 }));
-    this.#calls = calls;
-    this.#windowMs = ms;
+    this.calls = calls;
+    this.windowMs = ms;
     this.minimumCalls = checkNumber(`${field}.minimumCalls`, orDefault(options.minimumCalls, calls ?? 20), {
       min: 1,
       max: calls ?? 1_000_000,
@@ -137,12 +137,12 @@ export class BreakerPolicy {
       "forcedOpen",
       "forcedClosed",
     ]);
-    this.#reopen = checkReopen(`${field}.reopen`, orDefault(options.reopen, growing()), this.openMs);
+    this.reopen = checkReopen(`${field}.reopen`, orDefault(options.reopen, growing()), this.openMs);
   }
 
   /** An empty window. */
   newWindow(): Window {
-    return this.#calls === undefined ? new TimeWindow(this.#windowMs) : new CountWindow(this.#calls);
+    return this.calls === undefined ? new TimeWindow(this.windowMs) : new CountWindow(this.calls);
   }
 
   /** Whether what is in the window opens the breaker. */
@@ -152,7 +152,7 @@ export class BreakerPolicy {
 
   /** How long the `openings`-th opening in a row (from 1) lasts; `random` is uniform in [0, 1). */
   openForMs(openings: number, random: number): number {
-    const { kind, jitter, factor, maxMs } = this.#reopen;
+    const { kind, jitter, factor, maxMs } = this.reopen;
     let ms = this.openMs;
     if (kind === "growing") for (let i = 1; i < openings && ms < maxMs; i++) ms *= factor;
     ms = Math.min(ms, maxMs);

@@ -25,25 +25,25 @@ export class CountWindow implements Window {
   readonly timed = false;
   total = 0;
   failures = 0;
-  readonly #calls: number;
-  readonly #words: number[];
-  #next = 0;
+  private readonly calls: number;
+  private readonly words: number[];
+  private next = 0;
 
   constructor(calls: number) {
-    this.#calls = calls;
-    this.#words = new Array(Math.ceil(calls / BITS)).fill(0);
+    this.calls = calls;
+    this.words = new Array(Math.ceil(calls / BITS)).fill(0);
   }
 
   add(failed: boolean): void {
-    const at = this.#next;
+    const at = this.next;
     const index = (at / BITS) | 0;
     const mask = 1 << (at % BITS);
-    const word = this.#words[index] as number;
-    if (this.total < this.#calls) this.total++;
+    const word = this.words[index] as number;
+    if (this.total < this.calls) this.total++;
     else if ((word & mask) !== 0) this.failures--;
     if (failed) this.failures++;
-    this.#words[index] = failed ? word | mask : word & ~mask;
-    this.#next = at + 1 === this.#calls ? 0 : at + 1;
+    this.words[index] = failed ? word | mask : word & ~mask;
+    this.next = at + 1 === this.calls ? 0 : at + 1;
   }
 }
 
@@ -54,36 +54,36 @@ export class TimeWindow implements Window {
   readonly timed = true;
   total = 0;
   failures = 0;
-  readonly #bucketMs: number;
-  readonly #totals: number[] = new Array(BUCKETS).fill(0);
-  readonly #failures: number[] = new Array(BUCKETS).fill(0);
-  #bucket = -1;
+  private readonly bucketMs: number;
+  private readonly bucketTotals: number[] = new Array(BUCKETS).fill(0);
+  private readonly bucketFailures: number[] = new Array(BUCKETS).fill(0);
+  private bucket = -1;
 
   constructor(ms: number) {
-    this.#bucketMs = ms / BUCKETS;
+    this.bucketMs = ms / BUCKETS;
   }
 
   add(failed: boolean, now: number): void {
-    this.#advance(Math.floor(now / this.#bucketMs));
-    const at = this.#bucket % BUCKETS;
-    this.#totals[at] = (this.#totals[at] as number) + 1;
+    this.advance(Math.floor(now / this.bucketMs));
+    const at = this.bucket % BUCKETS;
+    this.bucketTotals[at] = (this.bucketTotals[at] as number) + 1;
     this.total++;
     if (!failed) return;
-    this.#failures[at] = (this.#failures[at] as number) + 1;
+    this.bucketFailures[at] = (this.bucketFailures[at] as number) + 1;
     this.failures++;
   }
 
-  #advance(bucket: number): void {
-    if (this.#bucket < 0) this.#bucket = bucket;
-    const steps = Math.min(BUCKETS, bucket - this.#bucket);
-    for (let i = 1; i <= steps; i++) this.#forget((this.#bucket + i) % BUCKETS);
-    if (bucket > this.#bucket) this.#bucket = bucket;
+  private advance(bucket: number): void {
+    if (this.bucket < 0) this.bucket = bucket;
+    const steps = Math.min(BUCKETS, bucket - this.bucket);
+    for (let i = 1; i <= steps; i++) this.forget((this.bucket + i) % BUCKETS);
+    if (bucket > this.bucket) this.bucket = bucket;
   }
 
-  #forget(at: number): void {
-    this.total -= this.#totals[at] as number;
-    this.failures -= this.#failures[at] as number;
-    this.#totals[at] = 0;
-    this.#failures[at] = 0;
+  private forget(at: number): void {
+    this.total -= this.bucketTotals[at] as number;
+    this.failures -= this.bucketFailures[at] as number;
+    this.bucketTotals[at] = 0;
+    this.bucketFailures[at] = 0;
   }
 }

@@ -38,9 +38,9 @@ export class RetryBudget {
   repeats = 0;
   /** Reserved tokens that are neither spent nor handed back yet. */
   reserved = 0;
-  readonly #earn: number;
-  readonly #full: number;
-  #level: number;
+  private readonly earn: number;
+  private readonly full: number;
+  private thousandths: number;
 
   constructor(options: BudgetOptions = {}, field = "budget") {
     checkKeys(field, options, ["ratio", "burst"]);
@@ -49,17 +49,17 @@ export class RetryBudget {
       max: 1_000_000,
       integer: true,
     });
-    this.#earn = Math.round(this.ratio * ONE);
-    if (Math.abs(this.ratio * ONE - this.#earn) > 1e-6) {
+    this.earn = Math.round(this.ratio * ONE);
+    if (Math.abs(this.ratio * ONE - this.earn) > 1e-6) {
       throw new OptionError(`${field}.ratio`, this.ratio, "a whole number of thousandths");
     }
-    this.#full = this.burst * ONE;
-    this.#level = this.#full;
+    this.full = this.burst * ONE;
+    this.thousandths = this.full;
   }
 
   /** Tokens left. */
   get level(): number {
-    return this.#level / ONE;
+    return this.thousandths / ONE;
   }
 
   /** Repeats sent per first attempt sent, since the start; 0 before the first. */
@@ -69,8 +69,8 @@ export class RetryBudget {
 
   /** Sets a token aside for a repeat that has been decided on, or refuses. */
   reserve(_kind: RepeatKind): Token | Rejected {
-    if (this.#level < ONE) return EMPTY;
-    this.#level -= ONE;
+    if (this.thousandths < ONE) return EMPTY;
+    this.thousandths -= ONE;
     this.reserved++;
     return new Token(this);
   }
@@ -78,8 +78,8 @@ export class RetryBudget {
   /** A first attempt was sent. */
   firstSent(): void {
     this.firsts++;
-    const level = this.#level + this.#earn;
-    this.#level = level < this.#full ? level : this.#full;
+    const level = this.thousandths + this.earn;
+    this.thousandths = level < this.full ? level : this.full;
   }
 
   /**
@@ -89,40 +89,40 @@ export class RetryBudget {
   settled(exit: Exit, token: Token | null): void {
     if (token === null || exit.kind !== "failed" || exit.ended !== "unsent") return;
     this.repeats--;
-    this.#level = Math.min(this.#full, this.#level + ONE);
+    this.thousandths = Math.min(this.full, this.thousandths + ONE);
   }
 
   /** Called by tokens: `true` when spent, `false` when handed back. */
   resolve(spent: boolean): void {
     this.reserved--;
     if (spent) this.repeats++;
-    else this.#level = Math.min(this.#full, this.#level + ONE);
+    else this.thousandths = Math.min(this.full, this.thousandths + ONE);
   }
 }
 
 /** The right to one repeat. Ends once: spent, or handed back. */
 export class Token {
   readonly kind = "token";
-  readonly #budget: RetryBudget;
-  #open = true;
+  private readonly budget: RetryBudget;
+  private open = true;
 
   constructor(budget: RetryBudget) {
-    this.#budget = budget;
+    this.budget = budget;
   }
 
   /** The repeat is being sent. */
   sent(): void {
-    this.#end(true);
+    this.end(true);
   }
 
   /** The repeat will not be sent. Does nothing once it was. */
   cancel(): void {
-    this.#end(false);
+    this.end(false);
   }
 
-  #end(spent: boolean): void {
-    if (!this.#open) return;
-    this.#open = false;
-    this.#budget.resolve(spent);
+  private end(spent: boolean): void {
+    if (!this.open) return;
+    this.open = false;
+    this.budget.resolve(spent);
   }
 }

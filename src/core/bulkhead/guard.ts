@@ -35,41 +35,41 @@ export class Bulkhead implements Admitter, Room, Permit {
   readonly gate: Gate;
   readonly reclaimAbandonedAfterMs: number;
   readonly waitedTooLong: Rejected;
-  readonly #runtime: Runtime;
-  readonly #queue: AdmissionQueue<Admission>;
-  readonly #full: Rejected;
-  #calling: Admission | null = null;
+  private readonly runtime: Runtime;
+  private readonly queue: AdmissionQueue<Admission>;
+  private readonly full: Rejected;
+  private calling: Admission | null = null;
 
   constructor(options: BulkheadOptions, runtime: Runtime, field = "bulkhead") {
     checkKeys(field, options, ["limit", "queue", "reclaimAbandonedAfterMs"]);
     this.gate = new Gate(options.limit, `${field}.limit`);
-    this.#queue = new AdmissionQueue(options.queue, `${field}.queue`);
+    this.queue = new AdmissionQueue(options.queue, `${field}.queue`);
     this.reclaimAbandonedAfterMs = checkMs(
       `${field}.reclaimAbandonedAfterMs`,
       orDefault(options.reclaimAbandonedAfterMs, Infinity),
       { min: 1, orInfinity: true },
     );
-    this.#runtime = runtime;
-    this.#full = rejected("bulkhead", this.#queue.maxWaiting === 0 ? "full" : "queue full");
+    this.runtime = runtime;
+    this.full = rejected("bulkhead", this.queue.maxWaiting === 0 ? "full" : "queue full");
     this.waitedTooLong = rejected("bulkhead", "waited too long");
   }
 
   get queues(): boolean {
-    return this.#queue.maxWaiting > 0;
+    return this.queue.maxWaiting > 0;
   }
 
   /** How many wait for a place. */
   get waiting(): number {
-    return this.#queue.size;
+    return this.queue.size;
   }
 
   get mayRefuse(): boolean {
-    return !this.gate.free || this.#queue.size > 0;
+    return !this.gate.free || this.queue.size > 0;
   }
 
   check(asking: Asking): Rejected | Room | null {
-    if (this.gate.free && (this.#queue.size === 0 || this.#calling === asking)) return null;
-    return this.#queue.maxWaiting === 0 ? this.#full : this;
+    if (this.gate.free && (this.queue.size === 0 || this.calling === asking)) return null;
+    return this.queue.maxWaiting === 0 ? this.full : this;
   }
 
   take(): Permit {
@@ -81,47 +81,47 @@ export class Bulkhead implements Admitter, Room, Permit {
 
   release(): void {
     this.gate.release();
-    if (this.#queue.size > 0) this.#callWaiters();
+    if (this.queue.size > 0) this.callWaiters();
   }
 
   join(admission: Admission, now: number): Rejected | null {
-    if (!this.#queue.join(admission, now)) return this.#full;
+    if (!this.queue.join(admission, now)) return this.full;
     const { call } = admission;
-    const limitMs = Math.min(this.#queue.maxWaitMs, call.deadline - now);
-    if (limitMs <= MAX_TIMER_MS) this.#runtime.arm(admission, now + limitMs);
-    if (this.#runtime.sink !== null) {
+    const limitMs = Math.min(this.queue.maxWaitMs, call.deadline - now);
+    if (limitMs <= MAX_TIMER_MS) this.runtime.arm(admission, now + limitMs);
+    if (this.runtime.sink !== null) {
       const body = {
         type: "attempt.queued",
         attempt: admission.number,
         by: this.name,
         waiting: this.waiting,
       } as const;
-      this.#runtime.emit(callEvent(call, now, body));
+      this.runtime.emit(callEvent(call, now, body));
     }
     return null;
   }
 
   leave(admission: Admission): void {
-    this.#queue.remove(admission);
+    this.queue.remove(admission);
   }
 
   /** Changes the limit; a higher one lets waiters in at once. */
   resize(limit: number): void {
     this.gate.limit = limit;
-    const outermost = this.#runtime.loop.enter();
-    this.#callWaiters();
-    this.#runtime.loop.leave(outermost);
+    const outermost = this.runtime.loop.enter();
+    this.callWaiters();
+    this.runtime.loop.leave(outermost);
   }
 
-  #callWaiters(): void {
-    const now = this.#runtime.now();
+  private callWaiters(): void {
+    const now = this.runtime.now();
     while (this.gate.free) {
-      const next = this.#queue.shift();
+      const next = this.queue.shift();
       if (next === null) break;
-      this.#calling = next;
+      this.calling = next;
       next.called(now);
     }
-    this.#calling = null;
+    this.calling = null;
   }
 }
 

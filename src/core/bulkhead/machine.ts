@@ -9,39 +9,39 @@ import { checkNumber } from "../options.ts";
 
 /** Counts places. */
 export class Gate {
-  #limit: number;
-  #held = 0;
+  private places: number;
+  private taken = 0;
 
   constructor(limit: number, field = "limit") {
-    this.#limit = checkLimit(limit, field);
+    this.places = checkLimit(limit, field);
   }
 
   get limit(): number {
-    return this.#limit;
+    return this.places;
   }
 
   set limit(limit: number) {
-    this.#limit = checkLimit(limit, "limit");
+    this.places = checkLimit(limit, "limit");
   }
 
   /** Places in use. */
   get held(): number {
-    return this.#held;
+    return this.taken;
   }
 
   /** Whether a place is free. */
   get free(): boolean {
-    return this.#held < this.#limit;
+    return this.taken < this.places;
   }
 
   /** Takes a place. */
   take(): void {
-    this.#held++;
+    this.taken++;
   }
 
   /** Gives one back. */
   release(): void {
-    this.#held--;
+    this.taken--;
   }
 }
 

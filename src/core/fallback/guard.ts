@@ -39,28 +39,28 @@ export function reserved(plan: Plan, reserveMs: number): Plan {
 export class FallbackGuard implements Sequence {
   readonly name = "fallback";
   readonly reserveMs: number;
-  readonly #run: FallbackFunction;
-  readonly #leaf: Leaf;
-  readonly #permanent: boolean;
+  private readonly substitute: FallbackFunction;
+  private readonly leaf: Leaf;
+  private readonly permanent: boolean;
 
   constructor(option: FallbackFunction | FallbackOptions, at: Binding, field = "fallback") {
     const options = typeof option === "function" ? { run: option } : option;
     checkKeys(field, options, ["run", "reserveMs", "timeoutMs", "permanent"]);
-    this.#run = checkFunction(`${field}.run`, options.run);
+    this.substitute = checkFunction(`${field}.run`, options.run);
     this.reserveMs = checkMs(`${field}.reserveMs`, orDefault(options.reserveMs, 0));
-    this.#permanent = orDefault(options.permanent, false);
-    if (typeof this.#permanent !== "boolean")
-      throw new OptionError(`${field}.permanent`, this.#permanent, "true or false");
+    this.permanent = orDefault(options.permanent, false);
+    if (typeof this.permanent !== "boolean")
+      throw new OptionError(`${field}.permanent`, this.permanent, "true or false");
     const timeoutMs = checkMs(`${field}.timeoutMs`, orDefault(options.timeoutMs, this.reserveMs || 100), {
       min: 1,
     });
-    this.#leaf = at.leaf({ attemptTimeoutMs: timeoutMs });
+    this.leaf = at.leaf({ attemptTimeoutMs: timeoutMs });
   }
 
   /** What it replaces, or null when the exit stands. */
   replaces(exit: Exit): Failed | Rejected | null {
     if (exit.kind === "rejected") return exit;
-    return exit.kind === "failed" && (this.#permanent || exit.class !== "permanent") ? exit : null;
+    return exit.kind === "failed" && (this.permanent || exit.class !== "permanent") ? exit : null;
   }
 
   /** Makes the substitute, as an attempt of its own. */
@@ -70,10 +70,10 @@ export class FallbackGuard implements Sequence {
       const body = { type: "fallback.used", because: endingOf(because) } as const;
       runtime.emit(callEvent(plan.call, runtime.now(), body));
     }
-    const work = (attempt: Attempt) => this.#run(because, attempt);
+    const work = (attempt: Attempt) => this.substitute(because, attempt);
     return new Attempt(
       runtime,
-      this.#leaf,
+      this.leaf,
       { call: plan.call.withoutDeadline(), number: 1, kind: "original", token: null, outer: plan.outer },
       maker,
       work,

@@ -30,13 +30,13 @@ const PROBE: Rejected = rejected("hedge", "the first attempt is a probe");
 /** Sends a second attempt when the first is slow. */
 export class HedgeGuard implements Sequence {
   readonly name = "hedge";
-  readonly #delayMs: number;
-  readonly #budget: RetryBudget | null;
+  private readonly afterMs: number;
+  private readonly budget: RetryBudget | null;
 
   constructor(options: HedgeOptions, at: Binding, field = "hedge") {
     checkKeys(field, options, ["delayMs"]);
-    this.#delayMs = checkMs(`${field}.delayMs`, options.delayMs, { min: 1 });
-    this.#budget = at.budget;
+    this.afterMs = checkMs(`${field}.delayMs`, options.delayMs, { min: 1 });
+    this.budget = at.budget;
     if (!at.idempotent) throw new OptionError(field, options, "nothing unless the operation is idempotent");
   }
 
@@ -46,10 +46,10 @@ export class HedgeGuard implements Sequence {
     let token: Token | null = null;
     let second: Fiber | null = null;
     try {
-      const early = (yield race.within(this.#delayMs)) as Exit | null;
+      const early = (yield race.within(this.afterMs)) as Exit | null;
       if (early !== null) return early;
-      const reserved = this.#mayHedge(first);
-      if (reserved !== null && reserved.kind === "rejected") this.#emitStopped(plan, fiber, reserved);
+      const reserved = this.mayHedge(first);
+      if (reserved !== null && reserved.kind === "rejected") this.emitStopped(plan, fiber, reserved);
       else {
         token = reserved;
         second = race.enter(next, { ...plan, kind: "hedge", token });
@@ -68,14 +68,14 @@ export class HedgeGuard implements Sequence {
   }
 
   /** A token, null where no budget is kept, or why not. */
-  #mayHedge(first: Fiber): Token | Rejected | null {
+  private mayHedge(first: Fiber): Token | Rejected | null {
     const { step } = first;
     if (!(step instanceof Attempt) || step.state !== "sent" || step.leaf.substitute) return NOT_SENT;
     if (step.kind === "probe") return PROBE;
-    return this.#budget === null ? null : this.#budget.reserve("hedge");
+    return this.budget === null ? null : this.budget.reserve("hedge");
   }
 
-  #emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {
+  private emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {
     const { runtime } = fiber.root;
     if (runtime.sink === null) return;
     const body = { type: "hedge.stopped", by: refusal.by, reason: refusal.reason } as const;
@@ -85,51 +85,51 @@ export class HedgeGuard implements Sequence {
 
 /** Branches of one call; each wait takes the next exit, in the order in which they came. */
 class Race extends Timer implements Step {
-  readonly #fiber: Fiber;
-  readonly #exits: Exit[] = [];
-  #waiting = false;
-  #limitMs = Infinity;
+  private readonly fiber: Fiber;
+  private readonly exits: Exit[] = [];
+  private waiting = false;
+  private limitMs = Infinity;
 
   constructor(fiber: Fiber) {
     super();
-    this.#fiber = fiber;
+    this.fiber = fiber;
   }
 
   enter(next: Next, plan: Plan): Fiber {
-    return this.#fiber.fork(next, plan, (exit) => {
-      this.#exits.push(exit);
-      if (this.#waiting) this.#resume();
+    return this.fiber.fork(next, plan, (exit) => {
+      this.exits.push(exit);
+      if (this.waiting) this.resume();
     });
   }
 
   within(limitMs: number): this {
-    this.#limitMs = limitMs;
+    this.limitMs = limitMs;
     return this;
   }
 
   begin(): void {
-    this.#waiting = true;
-    if (this.#exits.length > 0) this.#resume();
-    else if (this.#limitMs < Infinity) this.#arm();
+    this.waiting = true;
+    if (this.exits.length > 0) this.resume();
+    else if (this.limitMs < Infinity) this.arm();
   }
 
-  #arm(): void {
-    const { runtime } = this.#fiber.root;
-    runtime.arm(this, runtime.now() + this.#limitMs);
+  private arm(): void {
+    const { runtime } = this.fiber.root;
+    runtime.arm(this, runtime.now() + this.limitMs);
   }
 
   cancel(): void {
-    this.#waiting = false;
-    this.#fiber.root.runtime.cancel(this);
+    this.waiting = false;
+    this.fiber.root.runtime.cancel(this);
   }
 
   override fire(): void {
-    this.#resume();
+    this.resume();
   }
 
-  #resume(): void {
+  private resume(): void {
     this.cancel();
-    this.#fiber.resume(this.#exits.shift() ?? null);
+    this.fiber.resume(this.exits.shift() ?? null);
   }
 }
 

@@ -30,11 +30,11 @@ export class AdmissionQueue<E extends Entry<E>> {
   readonly maxWaiting: number;
   readonly maxWaitMs: number;
   readonly maxBytes: number;
-  #size = 0;
-  #bytes = 0;
-  #front: E | null = null;
-  #rear: E | null = null;
-  readonly #bytesOf: ((entry: E) => number) | null;
+  private count = 0;
+  private waitingBytes = 0;
+  private front: E | null = null;
+  private rear: E | null = null;
+  private readonly bytesOf: ((entry: E) => number) | null;
 
   constructor(options: QueueOptions = {}, field = "queue", bytesOf: ((entry: E) => number) | null = null) {
     checkKeys(field, options, ["maxWaiting", "maxWaitMs", "maxBytes"]);
@@ -46,42 +46,42 @@ export class AdmissionQueue<E extends Entry<E>> {
     this.maxBytes = checkNumber(`${field}.maxBytes`, orDefault(options.maxBytes, Infinity), {
       orInfinity: true,
     });
-    this.#bytesOf = bytesOf;
+    this.bytesOf = bytesOf;
   }
 
   /** How many wait. */
   get size(): number {
-    return this.#size;
+    return this.count;
   }
 
   /** Bytes that wait. */
   get bytes(): number {
-    return this.#bytes;
+    return this.waitingBytes;
   }
 
   /** How long the entry at the front has waited, in ms; 0 when nobody waits. */
   oldestMs(now: number): number {
-    return this.#front === null ? 0 : now - this.#front.waitingSince;
+    return this.front === null ? 0 : now - this.front.waitingSince;
   }
 
   /** Lets `entry` wait at the rear. False, and nothing changed, when that would pass a bound. */
   join(entry: E, now: number): boolean {
-    const bytes = this.#bytesOf === null ? 0 : this.#bytesOf(entry);
-    if (this.#size >= this.maxWaiting || this.#bytes + bytes > this.maxBytes) return false;
+    const bytes = this.bytesOf === null ? 0 : this.bytesOf(entry);
+    if (this.count >= this.maxWaiting || this.waitingBytes + bytes > this.maxBytes) return false;
     entry.waitingSince = now;
-    entry.ahead = this.#rear;
+    entry.ahead = this.rear;
     entry.behind = null;
-    if (this.#rear === null) this.#front = entry;
-    else this.#rear.behind = entry;
-    this.#rear = entry;
-    this.#size++;
-    this.#bytes += bytes;
+    if (this.rear === null) this.front = entry;
+    else this.rear.behind = entry;
+    this.rear = entry;
+    this.count++;
+    this.waitingBytes += bytes;
     return true;
   }
 
   /** Takes the entry at the front out, or null. */
   shift(): E | null {
-    const entry = this.#front;
+    const entry = this.front;
     if (entry !== null) this.remove(entry);
     return entry;
   }
@@ -89,13 +89,13 @@ export class AdmissionQueue<E extends Entry<E>> {
   /** Takes a waiting entry out, wherever it stands. */
   remove(entry: E): void {
     const { ahead, behind } = entry;
-    if (ahead === null) this.#front = behind;
+    if (ahead === null) this.front = behind;
     else ahead.behind = behind;
-    if (behind === null) this.#rear = ahead;
+    if (behind === null) this.rear = ahead;
     else behind.ahead = ahead;
     entry.ahead = null;
     entry.behind = null;
-    this.#size--;
-    if (this.#bytesOf !== null) this.#bytes -= this.#bytesOf(entry);
+    this.count--;
+    if (this.bytesOf !== null) this.waitingBytes -= this.bytesOf(entry);
   }
 }

@@ -38,9 +38,9 @@ const NO_TIME: Rejected = rejected("deadline", "no time for another attempt");
 /** Decides whether and when a call is tried again. Keeps nothing about a call. */
 export class RetryPolicy {
   readonly attempts: number;
-  readonly #backoff: Backoff;
-  readonly #budget: RetryBudget | null;
-  readonly #minUsefulMs: number;
+  private readonly backoff: Backoff;
+  private readonly budget: RetryBudget | null;
+  private readonly minUsefulMs: number;
 
   constructor(options: RetryOptions, budget: RetryBudget | null, minUsefulMs: number, field = "retry") {
     checkKeys(field, options, ["attempts", "backoff"]);
@@ -49,9 +49,9 @@ export class RetryPolicy {
       max: 100,
       integer: true,
     });
-    this.#backoff = new Backoff(options.backoff, `${field}.backoff`);
-    this.#budget = budget;
-    this.#minUsefulMs = minUsefulMs;
+    this.backoff = new Backoff(options.backoff, `${field}.backoff`);
+    this.budget = budget;
+    this.minUsefulMs = minUsefulMs;
   }
 
   /**
@@ -67,19 +67,19 @@ export class RetryPolicy {
     random: Random,
   ): Again | Rejected | null {
     if (exit.kind !== "failed") return null;
-    const stop = this.#eligible(exit, call);
+    const stop = this.eligible(exit, call);
     if (stop !== undefined) return stop;
     if (number >= this.attempts) return this.attempts > 1 ? ATTEMPTS_SPENT : null;
-    const waitMs = hintMs(exit) + this.#backoff.delayMs(number, previousMs, random);
+    const waitMs = hintMs(exit) + this.backoff.delayMs(number, previousMs, random);
     const delayMs = Math.min(MAX_TIMER_MS, waitMs);
-    if (call.deadline - now - delayMs < Math.max(this.#minUsefulMs, Number.MIN_VALUE)) return NO_TIME;
-    if (this.#budget === null) return { kind: "again", delayMs, token: null };
-    const token = this.#budget.reserve("retry");
+    if (call.deadline - now - delayMs < Math.max(this.minUsefulMs, Number.MIN_VALUE)) return NO_TIME;
+    if (this.budget === null) return { kind: "again", delayMs, token: null };
+    const token = this.budget.reserve("retry");
     return token.kind === "rejected" ? token : { kind: "again", delayMs, token };
   }
 
   /** Undefined when a repeat is worth a try. */
-  #eligible(exit: Failed, call: Call): Rejected | null | undefined {
+  private eligible(exit: Failed, call: Call): Rejected | null | undefined {
     const rule = EVIDENCE[endingOf(exit)].retry;
     if (rule === "never") return null;
     if (exit.pushback === "never") return TOLD_NOT_TO;
