@@ -3,14 +3,16 @@
  *
  * Both sides are calls of the same kernel. When the caller gives up, its own side ends (it closes its socket, so its
  * places are free), and if the edge carries cancels the callee's call is cancelled; if not, the callee works on for
- * nobody. A callee's failure, of whatever kind, is a 503 to its caller.
+ * nobody. When the callee's call ends before its work has (a cancel, or its deadline), the work is stopped. A
+ * callee's failure, of whatever kind, is a 503 to its caller.
  */
 import type { Attempt } from "../core/attempt.ts";
 import type { Exit } from "../core/call.ts";
 import { type ClassifiedError, FAILURE } from "../core/classify.ts";
 import type { Answer, CallProcess } from "../core/process.ts";
+import type { Handler } from "./handler.ts";
 import type { Link, Target } from "./link.ts";
-import type { Served, Server } from "./server.ts";
+import type { Served } from "./server.ts";
 import type { Action } from "./workload.ts";
 
 /** What makes calls in the model: a user's action, or a request that a service is working on. */
@@ -43,56 +45,58 @@ const SOCKET_CLOSED: ClassifiedError = Object.freeze({
   [FAILURE]: { class: "transient", effect: "unknown" } as const,
 });
 
-/** A request and its reply. */
+/**
+ * A request and its reply. In an outage hundreds of thousands of them wait for a place, so it holds no more than it
+ * must.
+ */
 export class Exchange implements Answer {
   readonly link: Link;
-  readonly server: Server;
+  /** What the callee does for it. */
+  readonly served: Served;
   readonly action: Action;
   /** The request on whose behalf this one is made; null at the user. */
   readonly parent: Exchange | null;
-  readonly sentAt: number;
-  /** What the callee does for it. */
-  served: Served | null = null;
   /** The callee's call. */
   callee: CallProcess | null = null;
-  #caller: Attempt | null;
+  /** The work, once it has a place. */
+  handler: Handler | null = null;
+  private caller: Attempt | null;
 
-  constructor(link: Link, server: Server, origin: Origin, caller: Attempt) {
+  constructor(link: Link, served: Served, origin: Origin, caller: Attempt) {
     this.link = link;
-    this.server = server;
+    this.served = served;
     this.action = origin.action;
     this.parent = origin.exchange;
-    this.sentAt = caller.sentAt;
-    this.#caller = caller;
-    caller.onAbort((reason) => this.#gaveUp(reason));
+    this.caller = caller;
+    caller.onAbort((reason) => this.gaveUp(reason));
   }
 
   /** Whether anybody still waits for the reply, all the way up to the user. */
   get wanted(): boolean {
     for (let at: Exchange | null = this; at !== null; at = at.parent) {
-      if (at.#caller === null) return false;
+      if (at.caller === null) return false;
     }
     return true;
   }
 
-  /** The callee has answered: replies, if anybody listens. Nothing is said after a cancel. */
+  /** The callee's call has ended: replies, if anybody listens. Nothing is said after a cancel. */
   answered(exit: Exit): void {
-    if (this.server.waiting !== null) this.server.waiting.delete(this);
-    const caller = this.#caller;
+    const { server } = this.served;
+    if (server.waiting !== null) server.waiting.delete(this);
+    if (this.handler !== null) this.handler.stop(exit);
+    const { caller, link } = this;
     if (caller === null || exit.kind === "cancelled") return;
-    this.#caller = null;
+    this.caller = null;
     const ok = exit.kind === "ok";
-    const { link } = this;
-    link.tap.replied(this, ok, link.now() - this.sentAt);
+    link.tap.replied(this, ok, link.now() - caller.sentAt);
     if (ok) caller.succeed(exit.value);
     else caller.fail(link.unavailable);
   }
 
-  #gaveUp(reason: unknown): void {
-    const caller = this.#caller;
+  private gaveUp(reason: unknown): void {
+    const { caller, link, callee } = this;
     if (caller === null) return;
-    this.#caller = null;
-    const { link, callee } = this;
+    this.caller = null;
     link.tap.gaveUp(this, reason);
     if (link.carriesCancels && callee !== null) callee.cancel(reason);
     caller.fail(SOCKET_CLOSED);

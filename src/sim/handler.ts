@@ -1,7 +1,7 @@
 /**
  * A request that has a place: its own work, then its calls to others, then its answer. It is its own timer, and hears
- * the answers of its calls itself. When its call is given up (a cancel, or its deadline) it stops at once and gives
- * up what it waits for; only then has the work ended, and the place is free.
+ * the answers of its calls itself. When its call has ended without it (a cancel, or a deadline) it stops at once and
+ * gives up what it waits for; only then has the work ended, and the place is free.
  */
 import type { Attempt } from "../core/attempt.ts";
 import type { Exit } from "../core/call.ts";
@@ -10,22 +10,22 @@ import { Timer } from "../core/runtime.ts";
 import { wake } from "./clock.ts";
 import { DEGRADED, type Exchange, type Origin, RETRYABLE_503, WHOLE } from "./exchange.ts";
 import type { Target } from "./link.ts";
-import type { Served } from "./server.ts";
 import type { Action } from "./workload.ts";
 
 /** The work of one request. */
 export class Handler extends Timer implements Origin, Answer {
   readonly exchange: Exchange;
-  #attempt: Attempt;
-  #call: CallProcess | null = null;
-  #step = 0;
-  #value = WHOLE;
-  #done = false;
+  /** Null once the work has ended. */
+  private attempt: Attempt | null;
+  private call: CallProcess | null = null;
+  private step = 0;
+  private value = WHOLE;
 
   constructor(exchange: Exchange, attempt: Attempt) {
     super();
     this.exchange = exchange;
-    this.#attempt = attempt;
+    this.attempt = attempt;
+    exchange.handler = this;
   }
 
   get action(): Action {
@@ -33,63 +33,56 @@ export class Handler extends Timer implements Origin, Answer {
   }
 
   get target(): Target {
-    return this.#served.calls[this.#step - 1] as Target;
-  }
-
-  get #served(): Served {
-    return this.exchange.served as Served;
+    return this.exchange.served.calls[this.step - 1] as Target;
   }
 
   /** Starts. */
-  begin(): void {
-    const attempt = this.#attempt;
-    if (this.exchange.link.carriesCancels || attempt.call.deadline < Infinity) {
-      attempt.onAbort((reason) => this.#stop(reason));
-    }
-    const { time } = this.#served;
+  begin(attempt: Attempt): void {
+    const { time } = this.exchange.served;
     if (time.takesTime) wake(attempt.runtime, this, time.draw(attempt.sentAt));
-    else this.#goOn();
+    else this.goOn(attempt);
   }
 
   override fire(): void {
-    this.#goOn();
+    if (this.attempt !== null) this.goOn(this.attempt);
   }
 
   /** A call to another service has ended. */
   answered(exit: Exit): void {
-    if (this.#done) return;
-    this.#call = null;
+    const { attempt } = this;
+    if (attempt === null) return;
+    this.call = null;
     this.target.link.tap.ended(exit);
     if (exit.kind !== "ok") {
-      this.#end(false);
+      this.end(attempt, false);
       return;
     }
-    if (exit.value === DEGRADED || exit.degradedBy !== undefined) this.#value = DEGRADED;
-    this.#goOn();
+    if (exit.value === DEGRADED || exit.degradedBy !== undefined) this.value = DEGRADED;
+    this.goOn(attempt);
   }
 
-  #goOn(): void {
-    const target = this.#served.calls[this.#step++];
-    if (target === undefined) this.#end(true);
-    else this.#call = target.call(this, this.#attempt.call.deadline, this);
-  }
-
-  #end(ok: boolean): void {
-    this.#done = true;
-    const { exchange } = this;
-    exchange.server.tap.finished(exchange, ok);
-    if (ok) this.#attempt.succeed(this.#value);
-    else this.#attempt.fail(RETRYABLE_503);
-  }
-
-  #stop(reason: unknown): void {
-    if (this.#done) return;
-    this.#done = true;
-    const { exchange } = this;
-    const attempt = this.#attempt;
-    exchange.server.tap.stopped(exchange);
+  /** The call that this work is for has ended. */
+  stop(exit: Exit): void {
+    const { attempt, exchange, call } = this;
+    if (attempt === null) return;
+    this.attempt = null;
+    exchange.served.server.tap.stopped(exchange);
     attempt.runtime.cancel(this);
-    if (this.#call !== null) this.#call.cancel(reason);
+    if (call !== null) call.cancel(exit);
     attempt.fail(RETRYABLE_503);
+  }
+
+  private goOn(attempt: Attempt): void {
+    const target = this.exchange.served.calls[this.step++];
+    if (target === undefined) this.end(attempt, true);
+    else this.call = target.call(this, attempt.call.deadline, this);
+  }
+
+  private end(attempt: Attempt, ok: boolean): void {
+    const { exchange } = this;
+    this.attempt = null;
+    exchange.served.server.tap.finished(exchange, ok);
+    if (ok) attempt.succeed(this.value);
+    else attempt.fail(RETRYABLE_503);
   }
 }

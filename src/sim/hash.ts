@@ -8,28 +8,28 @@
 export class LogHash {
   /** Entries so far. */
   entries = 0;
-  #a: number = 0x811c9dc5 | 0;
-  #b: number = 0x2545f491;
+  private a: number = 0x811c9dc5 | 0;
+  private b: number = 0x2545f491;
 
   /** Adds an entry. `atMs` is below 2^32; what is below 2^-21 ms of it is not looked at. */
   add(atMs: number, code: number, detail: number): void {
     this.entries++;
     const whole = Math.floor(atMs);
-    this.#mix(whole | 0);
-    this.#mix(((atMs - whole) * 2_097_152) | 0);
-    this.#mix(Math.imul(code, 0x01000000) ^ detail);
+    this.mix(whole | 0);
+    this.mix(((atMs - whole) * 2_097_152) | 0);
+    this.mix(Math.imul(code, 0x01000000) ^ detail);
   }
 
   /** The hash so far, as 16 hexadecimal digits. */
   get text(): string {
-    return hex(this.#a) + hex(this.#b);
+    return hex(this.a) + hex(this.b);
   }
 
-  #mix(word: number): void {
-    const a = Math.imul(this.#a ^ word, 0x01000193);
-    const b = Math.imul(this.#b ^ word, 0x85ebca6b);
-    this.#a = (a << 13) | (a >>> 19);
-    this.#b = ((b << 17) | (b >>> 15)) ^ a;
+  private mix(word: number): void {
+    const a = Math.imul(this.a ^ word, 0x01000193);
+    const b = Math.imul(this.b ^ word, 0x85ebca6b);
+    this.a = (a << 13) | (a >>> 19);
+    this.b = ((b << 17) | (b >>> 15)) ^ a;
   }
 }
 

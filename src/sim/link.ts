@@ -11,7 +11,7 @@ import type { Random } from "../core/random.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { BoundEdge } from "../system/bind.ts";
 import { Exchange, FINAL_503, type Origin, RETRYABLE_503 } from "./exchange.ts";
-import type { Server } from "./server.ts";
+import type { Served, Server } from "./server.ts";
 import type { LinkTap } from "./taps.ts";
 
 /** One operation of a callee, as one caller sees it. */
@@ -45,28 +45,28 @@ export class Link {
   /** What the callee's failures are to this caller. */
   unavailable: ClassifiedError = RETRYABLE_503;
   readonly targets: Map<string, Target> = new Map();
-  readonly #runtime: Runtime;
-  readonly #random: Random;
-  #policy: DependencyPolicy | null = null;
-  #sends: "none" | "attempt" | "request" = "none";
-  #marginMs = 0;
-  #bound: BoundEdge | null = null;
+  private readonly runtime: Runtime;
+  private readonly random: Random;
+  private shared: DependencyPolicy | null = null;
+  private sends: "none" | "attempt" | "request" = "none";
+  private marginMs = 0;
+  private bound: BoundEdge | null = null;
 
   constructor(runtime: Runtime, name: string, servers: readonly Server[], tap: LinkTap) {
-    this.#runtime = runtime;
-    this.#random = runtime.random.fork(`instance for ${name}`);
+    this.runtime = runtime;
+    this.random = runtime.random.fork(`instance for ${name}`);
     this.servers = servers;
     this.tap = tap;
   }
 
   /** The clock. */
   now(): number {
-    return this.#runtime.now();
+    return this.runtime.now();
   }
 
   /** The shared guards. */
   get policy(): DependencyPolicy {
-    return this.#policy as DependencyPolicy;
+    return this.shared as DependencyPolicy;
   }
 
   /**
@@ -77,52 +77,53 @@ export class Link {
     const { wire } = edge;
     this.carriesCancels = wire.cancel && !cancelsLost;
     this.unavailable = wire.unavailable === "final" ? FINAL_503 : RETRYABLE_503;
-    this.#sends = wire.deadline;
-    this.#marginMs = wire.marginMs ?? 0;
-    const before = this.#bound;
-    this.#bound = edge;
+    this.sends = wire.deadline;
+    this.marginMs = wire.marginMs ?? 0;
+    const before = this.bound;
+    this.bound = edge;
     const afresh = before === null || !same(before.dependency, edge.dependency);
     if (afresh) {
-      const send = (attempt: Attempt, work: unknown) => this.#send(attempt, work);
-      this.#policy = new DependencyPolicy(edge.dependency, this.#runtime, send);
+      const send = (attempt: Attempt, work: unknown) => this.send(attempt, work);
+      this.shared = new DependencyPolicy(edge.dependency, this.runtime, send);
     }
     for (const [name, options] of Object.entries(edge.operations)) {
-      if (afresh || !same(before?.operations[name], options)) this.#operation(name, options);
+      if (afresh || !same(before?.operations[name], options)) this.operation(name, options);
     }
   }
 
-  #operation(name: string, options: OperationOptions): void {
+  private operation(name: string, options: OperationOptions): void {
     const policy = this.policy.operation(name, options);
     const target = this.targets.get(name);
     if (target !== undefined) target.policy = policy;
-    else this.targets.set(name, new Target(this, name, this.#indexOf(name), policy));
+    else this.targets.set(name, new Target(this, name, this.indexOf(name), policy));
   }
 
-  #indexOf(name: string): number {
+  private indexOf(name: string): number {
     return (this.servers[0] as Server).indexOf(name);
   }
 
   /** What the kernel performs: an attempt at the callee, or a fallback, which is a function. */
-  #send(attempt: Attempt, work: unknown): void {
+  private send(attempt: Attempt, work: unknown): void {
     if (typeof work === "function") {
       attempt.succeed((work as (a: Attempt) => unknown)(attempt));
       return;
     }
     const origin = work as Origin;
     const { servers } = this;
-    const chosen = servers.length === 1 ? 0 : Math.floor(this.#random.next() * servers.length);
+    const chosen = servers.length === 1 ? 0 : Math.floor(this.random.next() * servers.length);
     const server = servers[chosen] as Server;
-    const exchange = new Exchange(this, server, origin, attempt);
+    const { index } = origin.target;
+    const exchange = new Exchange(this, server.operations[index] as Served, origin, attempt);
     this.tap.sent(exchange, attempt.number);
-    exchange.callee = server.serve(exchange, origin.target.index, this.#deadlineFor(attempt));
+    exchange.callee = server.serve(exchange, index, this.deadlineFor(attempt));
   }
 
   /** The absolute end of the time that is sent along; the clocks of the model agree. */
-  #deadlineFor(attempt: Attempt): number {
-    if (this.#sends === "none") return Infinity;
+  private deadlineFor(attempt: Attempt): number {
+    if (this.sends === "none") return Infinity;
     const whole = attempt.call.deadline;
-    const until = this.#sends === "request" && whole < Infinity ? whole : attempt.deadline;
-    return until - this.#marginMs;
+    const until = this.sends === "request" && whole < Infinity ? whole : attempt.deadline;
+    return until - this.marginMs;
   }
 }
 

@@ -18,6 +18,7 @@ import type { ServerTap } from "./taps.ts";
 
 /** An operation as it is served. */
 export interface Served {
+  readonly server: Server;
   readonly name: string;
   readonly write: boolean;
   time: WorkTime;
@@ -34,7 +35,7 @@ export class Server {
   readonly tap: ServerTap;
   /** Who waits for a place, kept only for runs that flush it. */
   readonly waiting: Set<Exchange> | null;
-  readonly #policies: OperationPolicy[] = [];
+  private readonly policies: OperationPolicy[] = [];
 
   constructor(name: string, spec: ServiceSpec, runtime: Runtime, tap: ServerTap, flushable: boolean) {
     this.name = name;
@@ -46,9 +47,9 @@ export class Server {
       bulkhead: { limit: places, ...(queue !== undefined && { queue: bindQueue(queue) }) },
     };
     const options: DependencyOptions = { name, budget: "none", ...cap };
-    this.policy = new DependencyPolicy(options, runtime, (attempt, work) => this.#start(attempt, work));
+    this.policy = new DependencyPolicy(options, runtime, (attempt, work) => this.start(attempt, work));
     for (const operation of Object.keys(spec.operations)) {
-      this.#policies.push(this.policy.operation(operation));
+      this.policies.push(this.policy.operation(operation));
     }
   }
 
@@ -70,8 +71,7 @@ export class Server {
   /** Serves a request; its reply goes to the exchange. */
   serve(exchange: Exchange, operation: number, deadline: number): CallProcess {
     if (this.waiting !== null) this.waiting.add(exchange);
-    exchange.served = this.operations[operation] as Served;
-    return (this.#policies[operation] as OperationPolicy).start(exchange, PLAIN_CALL, deadline, exchange);
+    return (this.policies[operation] as OperationPolicy).start(exchange, PLAIN_CALL, deadline, exchange);
   }
 
   /** Drops everything that waits, without a word to anybody. */
@@ -85,10 +85,10 @@ export class Server {
     if (bulkhead !== null && places !== undefined && bulkhead.gate.limit !== places) bulkhead.resize(places);
   }
 
-  #start(attempt: Attempt, work: unknown): void {
+  private start(attempt: Attempt, work: unknown): void {
     const exchange = work as Exchange;
     if (this.waiting !== null) this.waiting.delete(exchange);
-    this.tap.started(exchange, attempt.sentAt - exchange.sentAt);
-    new Handler(exchange, attempt).begin();
+    this.tap.started(exchange, attempt);
+    new Handler(exchange, attempt).begin(attempt);
   }
 }

@@ -3,6 +3,7 @@
  * Taps hear facts of the model (a request was sent, a reply came, work ended), not decisions of guards: those are
  * in the exits of calls, and in the core's own events for whoever asks for them.
  */
+import type { Attempt } from "../core/attempt.ts";
 import type { Exit } from "../core/call.ts";
 import type { Exchange } from "./exchange.ts";
 
@@ -20,8 +21,8 @@ export class LinkTap {
 
 /** Hears one service: requests that get a place, and what becomes of them. */
 export class ServerTap {
-  /** A place was given, after a wait of `waitedMs`. */
-  started(_exchange: Exchange, _waitedMs: number): void {}
+  /** A place was given, and the work starts, as this attempt of the callee's own call. */
+  started(_exchange: Exchange, _attempt: Attempt): void {}
   /** The work is done, or one of its calls has failed. */
   finished(_exchange: Exchange, _ok: boolean): void {}
   /** The work was given up before it was done. */

@@ -28,13 +28,13 @@ export class Action implements Origin, Answer {
   readonly arrivedAt: number;
   /** How often its effect was committed. */
   commits = 0;
-  readonly #tap: ActionTap;
+  private readonly tap: ActionTap;
 
   constructor(kind: number, target: Target, arrivedAt: number, tap: ActionTap) {
     this.kind = kind;
     this.target = target;
     this.arrivedAt = arrivedAt;
-    this.#tap = tap;
+    this.tap = tap;
   }
 
   get action(): Action {
@@ -46,50 +46,55 @@ export class Action implements Origin, Answer {
   }
 
   answered(exit: Exit): void {
-    this.#tap.ended(this, exit);
+    this.tap.ended(this, exit);
   }
 }
 
 /** Users of one kind. */
 export class Arrivals extends Timer {
-  readonly #runtime: Runtime;
-  readonly #kind: number;
-  readonly #target: Target;
-  readonly #tap: ActionTap;
-  readonly #gaps: Random;
-  readonly #sheds: Random;
-  #meanGapMs = Infinity;
+  private readonly runtime: Runtime;
+  private readonly kind: number;
+  private readonly target: Target;
+  private readonly tap: ActionTap;
+  private readonly gaps: Random;
+  private readonly sheds: Random;
+  private meanGapMs = Infinity;
   /** The share that is turned away before anything is asked of the system. */
   shed = 0;
 
   constructor(runtime: Runtime, name: string, kind: number, target: Target, tap: ActionTap) {
     super();
-    this.#runtime = runtime;
-    this.#kind = kind;
-    this.#target = target;
-    this.#tap = tap;
-    this.#gaps = runtime.random.fork(`arrivals of ${name}`);
-    this.#sheds = runtime.random.fork(`shed ${name}`);
+    this.runtime = runtime;
+    this.kind = kind;
+    this.target = target;
+    this.tap = tap;
+    this.gaps = runtime.random.fork(`arrivals of ${name}`);
+    this.sheds = runtime.random.fork(`shed ${name}`);
   }
 
   /** Changes the rate; the time to the next arrival is drawn anew, as a memoryless process allows. */
   rate(perSecond: number): void {
     const meanGapMs = perSecond > 0 ? 1000 / perSecond : Infinity;
-    if (meanGapMs === this.#meanGapMs) return;
-    this.#meanGapMs = meanGapMs;
-    this.#runtime.cancel(this);
-    if (meanGapMs < Infinity) this.#next();
+    if (meanGapMs === this.meanGapMs) return;
+    this.meanGapMs = meanGapMs;
+    this.runtime.cancel(this);
+    if (meanGapMs < Infinity) this.next();
   }
 
   override fire(): void {
-    this.#next();
-    const action = new Action(this.#kind, this.#target, this.#runtime.now(), this.#tap);
-    this.#tap.arrived(action);
-    if (this.shed > 0 && this.#sheds.next() < this.shed) this.#tap.ended(action, null);
-    else this.#target.call(action, Infinity, action);
+    this.next();
+    this.act();
   }
 
-  #next(): void {
-    wake(this.#runtime, this, exponential(this.#meanGapMs, this.#gaps));
+  /** One action, now. */
+  act(): void {
+    const action = new Action(this.kind, this.target, this.runtime.now(), this.tap);
+    this.tap.arrived(action);
+    if (this.shed > 0 && this.sheds.next() < this.shed) this.tap.ended(action, null);
+    else this.target.call(action, Infinity, action);
+  }
+
+  private next(): void {
+    wake(this.runtime, this, exponential(this.meanGapMs, this.gaps));
   }
 }

@@ -52,6 +52,14 @@ export class World {
     return this.#services.get(name) ?? [];
   }
 
+  /** Makes a user act now, beside those who come by themselves. */
+  act(action: string): void {
+    const { loop } = this.runtime;
+    const outermost = loop.enter();
+    this.#arrivals.get(action)?.act();
+    loop.leave(outermost);
+  }
+
   /** From now on a share of the users is turned away. */
   shed(share: number): void {
     for (const arrivals of this.#arrivals.values()) arrivals.shed = share;
@@ -117,7 +125,7 @@ export class World {
       const targets = calls.map((call) => this.#target(name, index, call));
       const random = this.runtime.random.fork(`work ${label}.${operation}`);
       const time = new WorkTime(undefined, [], 0, random);
-      server.operations.push({ name: operation, write: effect === "write", time, calls: targets });
+      server.operations.push({ server, name: operation, write: effect === "write", time, calls: targets });
     }
     this.#describe(name, spec, server);
     return server;

@@ -8,7 +8,7 @@ import { wake } from "../../clock.ts";
 /** How often gauges are sampled. */
 const SAMPLE_MS = 20;
 
-/** Waits for a connection of the queries that were sent in one second. */
+/** Waits for a connection of the queries that started in one second. */
 export interface Waits {
   count: number;
   totalMs: number;
@@ -42,9 +42,9 @@ export class Measures {
     if (index < this.finished.length) this.finished[index] = (this.finished[index] as number) + 1;
   }
 
-  /** A query got its connection. */
-  waitedForConnection(sentAt: number, waitedMs: number): void {
-    const waits = this.waits[Math.floor(sentAt / 1000)];
+  /** A query got its connection at `startedAt`. */
+  waitedForConnection(startedAt: number, waitedMs: number): void {
+    const waits = this.waits[Math.floor(startedAt / 1000)];
     if (waits === undefined) return;
     waits.count++;
     waits.totalMs += waitedMs;

@@ -1,4 +1,5 @@
 /** Counts a Basketly run: listens to the model, and keeps seconds, measures and the run's log. */
+import type { Attempt } from "../../../core/attempt.ts";
 import type { Exit } from "../../../core/call.ts";
 import { TimeoutError } from "../../../core/errors.ts";
 import { endingOf } from "../../../core/evidence.ts";
@@ -36,13 +37,13 @@ export class Recorder extends Timer implements ActionTap {
   /** Actions of counted seconds that have no answer yet. */
   open = 0;
   world: World | null = null;
-  readonly #untilMs: number;
+  private readonly untilMs: number;
 
   constructor(runtime: Runtime, untilS: number, measured: boolean) {
     super();
     this.runtime = runtime;
     this.measures = measured ? new Measures(untilS - FIRST_SECOND) : null;
-    this.#untilMs = ZERO_MS + untilS * 1000;
+    this.untilMs = ZERO_MS + untilS * 1000;
     this.second = newSecond(FIRST_SECOND);
     this.seconds.push(this.second);
     wake(runtime, this, 1000);
@@ -65,7 +66,7 @@ export class Recorder extends Timer implements ActionTap {
 
   arrived(): void {
     this.second.offered++;
-    if (this.runtime.now() < this.#untilMs) this.open++;
+    if (this.runtime.now() < this.untilMs) this.open++;
   }
 
   ended(action: Action, exit: Exit | null): void {
@@ -73,7 +74,7 @@ export class Recorder extends Timer implements ActionTap {
     const second = this.seconds[Math.floor(arrivedAt / 1000)] as Second;
     const ending = exit === null ? "refused" : endingOf(exit);
     this.log.add(this.runtime.now(), LOG.action, (kind << 8) ^ ENDINGS.indexOf(ending));
-    if (arrivedAt < this.#untilMs) this.open--;
+    if (arrivedAt < this.untilMs) this.open--;
     if (exit === null || exit.kind !== "ok") {
       second.failed++;
       return;
@@ -103,41 +104,41 @@ const ENDINGS: readonly string[] = [
 
 /** The apps' side of shop-api. */
 export class AppTap extends LinkTap {
-  readonly #recorder: Recorder;
+  private readonly recorder: Recorder;
 
   constructor(recorder: Recorder) {
     super();
-    this.#recorder = recorder;
+    this.recorder = recorder;
   }
 
   override sent(): void {
-    this.#recorder.second.appAttempts++;
+    this.recorder.second.appAttempts++;
   }
 }
 
 /** shop-api's side of stock. */
 export class StockTap extends LinkTap {
-  readonly #recorder: Recorder;
+  private readonly recorder: Recorder;
 
   constructor(recorder: Recorder) {
     super();
-    this.#recorder = recorder;
+    this.recorder = recorder;
   }
 
   override sent(_exchange: Exchange, attempt: number): void {
-    const { second } = this.#recorder;
+    const { second } = this.recorder;
     second.stockCalls++;
     if (attempt > 1) second.retries++;
   }
 
   override replied(exchange: Exchange, ok: boolean, tookMs: number): void {
-    const { log, runtime, measures } = this.#recorder;
+    const { log, runtime, measures } = this.recorder;
     log.add(runtime.now(), LOG.stockReply, (exchange.action.kind << 1) ^ (ok ? 1 : 0));
     if (measures !== null) measures.stockCall(tookMs);
   }
 
   override gaveUp(exchange: Exchange, reason: unknown): void {
-    const { log, runtime, second } = this.#recorder;
+    const { log, runtime, second } = this.recorder;
     const timedOut = reason instanceof TimeoutError;
     log.add(runtime.now(), LOG.stockGaveUp, (exchange.action.kind << 1) ^ (timedOut ? 1 : 0));
     if (timedOut) second.timeouts++;
@@ -147,7 +148,7 @@ export class StockTap extends LinkTap {
     if (exit.kind === "ok" && exit.degradedBy === undefined) return;
     const by = refusedBy(exit);
     if (by === null) return;
-    const { log, runtime, second } = this.#recorder;
+    const { log, runtime, second } = this.recorder;
     if (by in second.refused) {
       second.refused[by as keyof Refused]++;
       log.add(runtime.now(), LOG.stockRefused, by.length);
@@ -157,46 +158,48 @@ export class StockTap extends LinkTap {
 
 /** shop-api's own side: only measured. */
 export class ShopTap extends ServerTap {
-  readonly #measures: Measures;
+  private readonly measures: Measures;
 
   constructor(measures: Measures) {
     super();
-    this.#measures = measures;
+    this.measures = measures;
   }
 
   override finished(exchange: Exchange): void {
-    this.#measures.requestFinished(exchange.link.now());
+    this.measures.requestFinished(exchange.link.now());
   }
 }
 
 /** The database: who its work was for, and what it committed. */
 export class DatabaseTap extends ServerTap {
-  readonly #recorder: Recorder;
+  private readonly recorder: Recorder;
 
   constructor(recorder: Recorder) {
     super();
-    this.#recorder = recorder;
+    this.recorder = recorder;
   }
 
-  override started(exchange: Exchange, waitedMs: number): void {
-    const { measures } = this.#recorder;
-    if (measures !== null) measures.waitedForConnection(exchange.sentAt, waitedMs);
+  override started(_exchange: Exchange, attempt: Attempt): void {
+    const { measures } = this.recorder;
+    if (measures === null) return;
+    const { sentAt, waitingSince } = attempt;
+    measures.waitedForConnection(sentAt, waitingSince === 0 ? 0 : sentAt - waitingSince);
   }
 
   override finished(exchange: Exchange): void {
-    const { log, runtime, second } = this.#recorder;
+    const { log, runtime, second } = this.recorder;
     const { wanted, action } = exchange;
     log.add(runtime.now(), LOG.query, (action.kind << 1) ^ (wanted ? 1 : 0));
     if (wanted) second.dbUseful++;
     else second.dbForNobody++;
-    if (exchange.served?.write !== true) return;
+    if (!exchange.served.write) return;
     action.commits++;
     if (action.commits === 2) second.duplicatedCheckouts++;
     if (action.commits > 1) second.extraCommits++;
   }
 
   override stopped(): void {
-    const { log, runtime } = this.#recorder;
+    const { log, runtime } = this.recorder;
     log.add(runtime.now(), LOG.queryStopped, 0);
   }
 }
