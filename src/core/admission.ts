@@ -172,12 +172,15 @@ export abstract class Admission extends Timer implements Asking {
   }
 
   private waitIn(room: Room, now: number): void {
-    this.context ??= this.runtime.context();
+    this.context = this.callersContext() ?? this.runtime.context();
     const full = room.join(this, now);
     if (full !== null) return this.turnAway(full, now);
     this.room = room;
     this.waits();
   }
+
+  /** The caller's context if it has been captured already. */
+  protected abstract callersContext(): Context | null;
 
   /** Called when it begins to wait. */
   protected abstract waits(): void;

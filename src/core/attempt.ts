@@ -18,7 +18,7 @@ import { type Ending, evidenceOf } from "./evidence.ts";
 import type { Leaf, Result } from "./leaf.ts";
 import type { Task } from "./loop.ts";
 import type { Process } from "./process.ts";
-import { MAX_TIMER_MS, type Runtime } from "./runtime.ts";
+import { type Context, MAX_TIMER_MS, type Runtime } from "./runtime.ts";
 
 /** `waiting` for a place, `admitted` but not yet started, `sent`, `answered`, and last `ended`. */
 export type AttemptState = "new" | "waiting" | "admitted" | "sent" | "answered" | "ended";
@@ -38,12 +38,11 @@ export class Attempt extends Admission implements Task {
   /** Made when the work asks to hear of its end, or is given up. */
   private abort: Abort | null = null;
 
-  constructor(runtime: Runtime, leaf: Leaf, plan: Plan, maker: Process, work: unknown = maker.root.work) {
+  constructor(runtime: Runtime, leaf: Leaf, plan: Plan, maker: Process, work: unknown) {
     super(runtime, leaf.run, plan, leaf.attemptTimeoutMs);
     this.leaf = leaf;
     this.maker = maker;
     this.work = work;
-    this.context = maker.root.caller;
   }
 
   /** Absolute end of this attempt in the runtime's ms: its own timeout or the call's deadline, the sooner. */
@@ -87,6 +86,11 @@ export class Attempt extends Admission implements Task {
 
   /** Asks for places and starts. Called from the loop. */
   begin(now: number = this.runtime.now()): void {
+    if (this.call.deadline - now > this.leaf.minUsefulMs) this.ask(now);
+    else this.beginLate(now);
+  }
+
+  private beginLate(now: number): void {
     const late = this.tooLate(now);
     if (late === null) this.ask(now);
     else this.refused(late);
@@ -142,6 +146,10 @@ export class Attempt extends Admission implements Task {
     this.runtime.loop.push(this);
   }
 
+  protected override callersContext(): Context | null {
+    return this.maker === null ? null : this.maker.root.caller;
+  }
+
   protected override waits(): void {
     this.state = "waiting";
   }
@@ -156,15 +164,11 @@ export class Attempt extends Admission implements Task {
     this.state = "sent";
     this.sentAt = now;
     this.begun();
-    if (this.maker !== null) this.maker.root.sent++;
     // Only a deadline can be further away than the longest timer (24 days): nobody waits for it that long.
     if (limit <= MAX_TIMER_MS) runtime.arm(this, now + limit);
     if (this.token !== null) this.token.sent();
     else if (leaf.budget !== null) leaf.budget.firstSent();
-    if (runtime.sink !== null) {
-      const limitMs = limit < Infinity ? limit : null;
-      this.tell({ type: "attempt.sent", attempt: this.number, kind: this.kind, limitMs });
-    }
+    if (runtime.sink !== null) this.tellSent(limit);
     try {
       leaf.perform(this, this.work);
     } catch (error) {
@@ -230,25 +234,26 @@ export class Attempt extends Admission implements Task {
     const maker = this.maker;
     this.state = "answered";
     this.maker = null;
-    if (this.live === 0 || exit.kind !== "ok") this.runtime.cancel(this);
     if (!sent && this.token !== null) this.token.cancel();
     const evidence = evidenceOf(exit);
     this.settle(evidence);
     if (sent && this.leaf.budget !== null) this.leaf.budget.settled(exit, this.token);
     if (this.runtime.sink !== null) this.tellAnswered(exit, evidence.ending, sent);
     if (this.live === 0) this.ended();
-    else if (exit.kind !== "ok") this.abandon(reasonOf(exit));
+    else if (exit.kind !== "ok") this.abandon(exit);
     if (maker !== null) maker.answered(this, exit);
   }
 
-  private abandon(reason: unknown): void {
+  /** Gives up what is still alive, for `because`: an exit, or the error of a body that took too long. */
+  private abandon(because: Exit | TimeoutError): void {
+    this.runtime.cancel(this);
     this.wasAbandoned = true;
     this.leaf.abandoned++;
     this.tell({ type: "attempt.abandoned", attempt: this.number });
     const { reclaimAbandonedAfterMs } = this.leaf;
     if (reclaimAbandonedAfterMs < Infinity)
       this.runtime.arm(this, this.runtime.now() + reclaimAbandonedAfterMs);
-    this.aborting.fire(reason ?? new CancelledError());
+    this.aborting.fire(reasonOf(because) ?? new CancelledError());
   }
 
   /** Nothing of it is left in this process. */
@@ -256,11 +261,20 @@ export class Attempt extends Admission implements Task {
     if (this.state === "ended") return;
     this.state = "ended";
     this.runtime.cancel(this);
-    if (this.sentAt >= 0) super.ended();
-    else this.release();
-    if (!this.wasAbandoned) return;
+    this.release();
+    if (this.outer !== null && this.sentAt >= 0) this.outer.endOne();
+    if (this.wasAbandoned) this.abandonedEnded();
+  }
+
+  private abandonedEnded(): void {
     this.leaf.abandoned--;
     this.tell({ type: "attempt.ended", attempt: this.number, reclaimed: false });
+  }
+
+  private tellSent(limit: number): void {
+    const limitMs = limit < Infinity ? limit : null;
+    if (this.maker !== null) this.maker.root.sent++;
+    this.tell({ type: "attempt.sent", attempt: this.number, kind: this.kind, limitMs });
   }
 
   private tellAnswered(exit: Exit, ending: Ending, sent: boolean): void {
@@ -278,7 +292,8 @@ export class Attempt extends Admission implements Task {
   }
 }
 
-function reasonOf(exit: Exit): unknown {
-  if (exit.kind === "cancelled") return exit.reason;
-  return exit.kind === "failed" ? exit.error : exit;
+function reasonOf(because: Exit | TimeoutError): unknown {
+  if (because instanceof TimeoutError) return because;
+  if (because.kind === "cancelled") return because.reason;
+  return because.kind === "failed" ? because.error : because;
 }

@@ -139,7 +139,7 @@ export class Call implements OperationSpec, CallFields {
   /** Absolute, in the runtime's monotonic ms; `Infinity` when there is none. */
   readonly deadline: number;
   /** A number of its own within the runtime; 0 while nobody listens to events. */
-  readonly id: number;
+  id: number;
 
   constructor(spec: OperationSpec, fields: CallFields, deadline: number, id: number) {
     this.spec = spec;

@@ -185,7 +185,7 @@ export class Sleep extends Timer implements Step {
 /** The innermost layer: one attempt. */
 export function attemptOf(leaf: Leaf): Next {
   return function* (plan, fiber) {
-    return (yield new Attempt(fiber.root.runtime, leaf, plan, fiber)) as Exit;
+    return (yield new Attempt(fiber.root.runtime, leaf, plan, fiber, fiber.root.work)) as Exit;
   };
 }
 
@@ -212,7 +212,6 @@ class Scope extends Admission implements Step {
   constructor(run: Run, plan: Plan, fiber: Fiber) {
     super(fiber.root.runtime, run, plan, Infinity);
     this.fiber = fiber;
-    this.context = fiber.context;
   }
 
   begin(): void {
@@ -250,6 +249,10 @@ class Scope extends Admission implements Step {
 
   protected override refused(refusal: Rejected): void {
     this.fiber.resume(refusal);
+  }
+
+  protected override callersContext(): Context | null {
+    return this.fiber.context;
   }
 
   protected override waits(): void {}

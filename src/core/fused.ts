@@ -101,7 +101,7 @@ export class FusedCall extends CallProcess implements Plan {
   }
 
   private send(plan: Plan, now: number): void {
-    const attempt = new Attempt(this.runtime, this.policy.leaf, plan, this);
+    const attempt = new Attempt(this.runtime, this.policy.leaf, plan, this, this.work);
     this.attempt = attempt;
     attempt.begin(now);
   }
@@ -138,7 +138,11 @@ export class FusedCall extends CallProcess implements Plan {
 
   private conclude(exit: Exit): void {
     const { fallback } = this.policy;
-    if (fallback === null) return this.finish(exit);
+    if (fallback === null) this.finish(exit);
+    else this.concludeWith(fallback, exit);
+  }
+
+  private concludeWith(fallback: FallbackGuard, exit: Exit): void {
     if (this.because !== null) return this.finish(fallback.result(this.because, exit));
     const because = fallback.replaces(exit);
     if (because === null) return this.finish(exit);

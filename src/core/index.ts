@@ -23,7 +23,13 @@ export {
   immediately,
 } from "./backoff/machine.ts";
 export { BreakerGuard, breaker } from "./breaker/guard.ts";
-export { type BreakerState, CircuitBreaker, type Probe, type Verdict } from "./breaker/machine.ts";
+export {
+  type BreakerState,
+  CircuitBreaker,
+  type Closed,
+  type Probe,
+  type Verdict,
+} from "./breaker/machine.ts";
 export {
   type BreakerMode,
   type BreakerOptions,

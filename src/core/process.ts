@@ -27,7 +27,7 @@ export interface Process {
 export abstract class CallProcess extends Call implements Process, Task {
   readonly runtime: Runtime;
   readonly work: unknown;
-  /** How many attempts were sent. */
+  /** How many attempts were sent; counted while somebody listens. */
   sent = 0;
   private callerContext: Context | null = null;
   private answer: Answer | null;
@@ -35,7 +35,7 @@ export abstract class CallProcess extends Call implements Process, Task {
   back: unknown = undefined;
   private ending: Exit | null = null;
   private begun = false;
-  private readonly startedAt: number;
+  private startedAt = 0;
 
   constructor(
     runtime: Runtime,
@@ -45,11 +45,17 @@ export abstract class CallProcess extends Call implements Process, Task {
     work: unknown,
     answer: Answer | null,
   ) {
-    super(spec, fields, deadline, runtime.sink === null ? 0 : runtime.nextCallId());
+    super(spec, fields, deadline, 0);
     this.runtime = runtime;
     this.work = work;
     this.answer = answer;
-    this.startedAt = runtime.sink === null ? 0 : runtime.now();
+    if (runtime.sink !== null) this.listened();
+  }
+
+  /** Somebody listens: so it needs a number and a beginning. */
+  private listened(): void {
+    this.id = this.runtime.nextCallId();
+    this.startedAt = this.runtime.now();
   }
 
   get root(): CallProcess {
@@ -80,13 +86,16 @@ export abstract class CallProcess extends Call implements Process, Task {
   /** Begins: at once if nothing is being run, else as soon as that has returned. */
   start(mayContinueLater: boolean, now: number): void {
     const { loop } = this.runtime;
-    const nested = loop.running;
-    if (mayContinueLater || nested) this.callerContext = this.runtime.context();
-    if (nested) return loop.push(this);
-    const outermost = loop.enter();
+    if (!loop.enter()) return this.startNested();
+    if (mayContinueLater) this.callerContext = this.runtime.context();
     this.begun = true;
     this.begin(now);
-    loop.leave(outermost);
+    loop.leave(true);
+  }
+
+  private startNested(): void {
+    this.callerContext = this.runtime.context();
+    this.runtime.loop.push(this);
   }
 
   /** Gives the call up: answers at once, at every stage. A call that has ended stays as it ended. */
@@ -123,9 +132,12 @@ export abstract class CallProcess extends Call implements Process, Task {
   protected finish(exit: Exit): void {
     if (this.ending !== null) return;
     this.ending = exit;
+    this.runtime.loop.push(this);
+    if (this.runtime.sink !== null) this.tellAnswered(exit);
+  }
+
+  private tellAnswered(exit: Exit): void {
     const { runtime } = this;
-    runtime.loop.push(this);
-    if (runtime.sink === null) return;
     const now = runtime.now();
     const body = {
       type: "call.answered",

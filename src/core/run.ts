@@ -19,7 +19,7 @@ function checkRun(admitters: readonly Admitter[]): void {
 export class Run {
   readonly admitters: readonly Admitter[];
   /** What was taken last. Permits are mostly the same objects again, and then so is the list. */
-  private last: Permit[] = [];
+  private last: readonly Permit[] = [];
 
   constructor(admitters: readonly Admitter[]) {
     checkRun(admitters);
@@ -65,11 +65,16 @@ export class Run {
     let permits = this.last;
     for (let i = 0; i < admitters.length; i++) {
       const permit = (admitters[i] as Admitter).take(admission, now);
-      if (permit === permits[i]) continue;
-      if (permits === this.last) permits = [...permits];
-      permits[i] = permit;
+      if (permit !== permits[i]) permits = replaced(permits, i, permit);
     }
     this.last = permits;
     return permits;
   }
+}
+
+/** The list with another permit at `index`. The one before may be held by somebody, so it stays as it is. */
+function replaced(permits: readonly Permit[], index: number, permit: Permit): readonly Permit[] {
+  const others = [...permits];
+  others[index] = permit;
+  return others;
 }

@@ -56,14 +56,17 @@ export class NodeRuntime extends Runtime {
     if (timer.position >= 0) this.wheel.remove(timer);
     timer.dueAt = Math.ceil(dueAt);
     this.wheel.add(timer);
-    if (timer.dueAt < this.wakeAt) this.setWake(timer.dueAt);
-    else if (!this.referenced) this.reference();
+    if (timer.dueAt < this.wakeAt || !this.referenced) this.wakeBy(timer.dueAt);
   }
 
   override cancel(timer: Timer): void {
     if (timer.position < 0) return;
     this.wheel.remove(timer);
-    if (this.wheel.size > 0 || this.idleCheck) return;
+    if (this.wheel.size === 0 && !this.idleCheck) this.checkLater();
+  }
+
+  /** A busy loop empties and refills the wheel all the time: look once per turn, not once per call. */
+  private checkLater(): void {
     this.idleCheck = true;
     setImmediate(this.checkIdle);
   }
@@ -84,7 +87,6 @@ export class NodeRuntime extends Runtime {
     return this.wheel.size;
   }
 
-  /** A busy loop empties and refills the wheel all the time: look once per turn, not once per call. */
   private readonly checkIdle = (): void => {
     this.idleCheck = false;
     if (this.wheel.size > 0) return;
@@ -92,7 +94,8 @@ export class NodeRuntime extends Runtime {
     this.timer?.unref();
   };
 
-  private reference(): void {
+  private wakeBy(at: number): void {
+    if (at < this.wakeAt) return this.setWake(at);
     this.referenced = true;
     this.timer?.ref();
   }

@@ -21,46 +21,46 @@ export class VirtualRuntime extends Runtime {
   readonly seed: number;
   /** Timers fired so far. */
   fired = 0;
-  private readonly heap: TimerHeap = new TimerHeap();
-  private clock: number;
-  private armed = 0;
-  private advanced = false;
-  private readonly thrown: unknown[] = [];
+  readonly #heap: TimerHeap = new TimerHeap();
+  #clock: number;
+  #armed = 0;
+  #advanced = false;
+  readonly #thrown: unknown[] = [];
 
   constructor(options: VirtualRuntimeOptions = {}) {
     super();
     this.seed = options.seed ?? 1;
     this.random = new SeededRandom(this.seed);
-    this.clock = options.startAtMs ?? 0;
+    this.#clock = options.startAtMs ?? 0;
   }
 
   override now(): number {
-    return this.clock;
+    return this.#clock;
   }
 
   override arm(timer: Timer, dueAt: number): void {
-    if (timer.position >= 0) this.heap.remove(timer);
+    if (timer.position >= 0) this.#heap.remove(timer);
     timer.dueAt = dueAt;
-    timer.sequence = ++this.armed;
-    this.heap.push(timer);
+    timer.sequence = ++this.#armed;
+    this.#heap.push(timer);
   }
 
   override cancel(timer: Timer): void {
-    if (timer.position >= 0) this.heap.remove(timer);
+    if (timer.position >= 0) this.#heap.remove(timer);
   }
 
   override uncaught(error: unknown): void {
-    this.thrown.push(error);
+    this.#thrown.push(error);
   }
 
   /** How many timers are armed. */
   get pending(): number {
-    return this.heap.size;
+    return this.#heap.size;
   }
 
   /** When the next timer fires, or `Infinity`. */
   get nextAt(): number {
-    return this.heap.first?.dueAt ?? Infinity;
+    return this.#heap.first?.dueAt ?? Infinity;
   }
 
   /**
@@ -68,26 +68,26 @@ export class VirtualRuntime extends Runtime {
    * listener or an answer threw meanwhile, if one did.
    */
   advance(ms: number): void {
-    this.advanceTo(this.clock + ms);
+    this.advanceTo(this.#clock + ms);
   }
 
   /** Moves the clock forward to `at`. */
   advanceTo(at: number): void {
-    this.advanced = true;
-    for (let timer = this.heap.first; timer !== undefined && timer.dueAt <= at; timer = this.heap.first) {
-      this.fire(timer);
+    this.#advanced = true;
+    for (let timer = this.#heap.first; timer !== undefined && timer.dueAt <= at; timer = this.#heap.first) {
+      this.#fire(timer);
     }
-    if (at > this.clock) this.clock = at;
-    this.rethrow();
+    if (at > this.#clock) this.#clock = at;
+    this.#rethrow();
   }
 
   /** Fires the next timer, with the clock moved to it. False if there is none. */
   step(): boolean {
-    this.advanced = true;
-    const timer = this.heap.first;
+    this.#advanced = true;
+    const timer = this.#heap.first;
     if (timer === undefined) return false;
-    this.fire(timer);
-    this.rethrow();
+    this.#fire(timer);
+    this.#rethrow();
     return true;
   }
 
@@ -103,23 +103,23 @@ export class VirtualRuntime extends Runtime {
    * waited for cannot have happened. Null when all is well.
    */
   get warning(): string | null {
-    if (this.armed === 0 || this.advanced) return null;
+    if (this.#armed === 0 || this.#advanced) return null;
     return "this test armed timers on a virtual clock and never moved it: call advance(ms)";
   }
 
-  private fire(timer: Timer): void {
-    this.heap.remove(timer);
-    if (timer.dueAt > this.clock) this.clock = timer.dueAt;
+  #fire(timer: Timer): void {
+    this.#heap.remove(timer);
+    if (timer.dueAt > this.#clock) this.#clock = timer.dueAt;
     this.fired++;
     const outermost = this.loop.enter();
     timer.fire();
     this.loop.leave(outermost);
   }
 
-  private rethrow(): void {
-    if (this.thrown.length === 0) return;
-    const [first] = this.thrown;
-    this.thrown.length = 0;
+  #rethrow(): void {
+    if (this.#thrown.length === 0) return;
+    const [first] = this.#thrown;
+    this.#thrown.length = 0;
     throw first;
   }
 }

@@ -5,7 +5,7 @@ import { callEvent, guardEvent } from "../events.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Guard } from "../stack.ts";
-import { type BreakerState, CircuitBreaker, type Probe, type Verdict } from "./machine.ts";
+import { type BreakerState, CircuitBreaker, type Closed, type Probe, type Verdict } from "./machine.ts";
 import { type BreakerOptions, BreakerPolicy } from "./options.ts";
 
 const PROBING = rejected("breaker", "half-open, probes are out");
@@ -22,7 +22,7 @@ export class BreakerGuard implements Admitter {
   readonly random: () => number;
   private readonly dependency: string;
   private readonly operation: string;
-  private passing: Passing;
+  private passing: Passing | null = null;
   private refusedIn: BreakerState | null = null;
   private refusal: Rejected = PROBING;
 
@@ -33,7 +33,6 @@ export class BreakerGuard implements Admitter {
     this.operation = operation;
     const random = runtime.random.fork(`breaker ${dependency}.${operation}`);
     this.random = () => random.next();
-    this.passing = new Passing(this, machine.state);
   }
 
   get mayRefuse(): boolean {
@@ -52,7 +51,7 @@ export class BreakerGuard implements Admitter {
 
   take(admission: Admission, now: number): Permit {
     const { machine } = this;
-    if (machine.state.name === "closed") return this.passingNow();
+    if (machine.state.name === "closed") return this.passingIn(machine.state);
     if (machine.mode === "forcedClosed") return NO_EVIDENCE;
     if (machine.ask(now) === "refuse") {
       this.emitObserved(admission);
@@ -111,8 +110,8 @@ export class BreakerGuard implements Admitter {
   }
 
   /** One permit serves every call of a closed period. */
-  private passingNow(): Passing {
-    if (this.passing.period !== this.machine.state) this.passing = new Passing(this, this.machine.state);
+  private passingIn(period: Closed): Passing {
+    if (this.passing === null || this.passing.period !== period) this.passing = new Passing(this, period);
     return this.passing;
   }
 
@@ -125,24 +124,25 @@ export class BreakerGuard implements Admitter {
 
 /** The permit of all ordinary calls during one closed period. */
 class Passing implements Permit {
-  readonly period: BreakerState;
+  readonly period: Closed;
   private readonly guard: BreakerGuard;
 
-  constructor(guard: BreakerGuard, period: BreakerState) {
+  constructor(guard: BreakerGuard, period: Closed) {
     this.guard = guard;
     this.period = period;
   }
 
   settle(evidence: Evidence): void {
-    const { period } = this;
-    if (period.name !== "closed") return;
-    const guard = this.guard;
-    const verdict = guard.verdict(evidence);
-    if (verdict === "ignored") return;
-    // The clock is read only where it matters: a success in a window of counts has no time.
-    const now = verdict === "failure" || period.window.timed ? guard.runtime.now() : 0;
-    guard.machine.record(period, verdict, now, guard.random);
-    if (verdict === "failure") guard.changed(period);
+    const { period, guard } = this;
+    // A success in a window of counts has no time: the clock is not even read.
+    if (evidence.breaker === "success" && !period.window.timed) guard.machine.succeeded(period);
+    else this.settleTimed(evidence);
+  }
+
+  private settleTimed(evidence: Evidence): void {
+    const { period, guard } = this;
+    guard.machine.record(period, guard.verdict(evidence), guard.runtime.now(), guard.random);
+    guard.changed(period);
   }
 
   release(): void {}

@@ -17,8 +17,8 @@ import type { Window } from "./window.ts";
 /** What an attempt's end means to the breaker. */
 export type Verdict = "success" | "failure" | "ignored";
 
-/** Closed: remembers outcomes. */
-interface Closed {
+/** Closed: remembers outcomes. Each closed period is an object of its own. */
+export interface Closed {
   readonly name: "closed";
   readonly window: Window;
 }
@@ -88,6 +88,11 @@ export class CircuitBreaker {
     const probe = { leasedUntil: now + this.policy.probeLeaseMs };
     state.probes.push(probe);
     return probe;
+  }
+
+  /** An ordinary call that passed during `closed` has succeeded, and its window knows no time. */
+  succeeded(closed: Closed): void {
+    if (this.current === closed) closed.window.add(false, 0);
   }
 
   /** An ordinary call that passed during `closed` has ended. Opens the breaker if that was one failure too many. */
