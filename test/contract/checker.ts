@@ -402,17 +402,21 @@ export class Checker {
     const machine = this.#world.breakers[index];
     if (machine === undefined) return;
     const now = this.#world.runtime.now();
-    let out = 0;
+    let [out, unanswered] = [0, 0];
     for (const { attempt, call, isFallback } of this.#world.live) {
       const through = this.#shapeOf(call).innermost.some(
         (guard) => guard.kind === "breaker" && guard.of === index,
       );
-      const leased = attempt.sentAt + machine.policy.probeLeaseMs > now;
-      if (!isFallback && through && attempt.kind === "probe" && attempt.state === "sent" && leased) out++;
+      if (isFallback || !through || attempt.state !== "sent") continue;
+      unanswered++;
+      if (attempt.kind === "probe" && attempt.sentAt + machine.policy.probeLeaseMs > now) out++;
     }
     const { state, policy } = machine;
-    if (state.name === "halfOpen" && out > policy.probes)
-      this.fail("3", `${out} probes out, of ${policy.probes}`);
+    if (state.name !== "halfOpen") return;
+    if (out > policy.probes) this.fail("3", `${out} probes out, of ${policy.probes}`);
+    if (this.#aroundSequences(index)) return;
+    const held = state.probes.filter((probe) => probe.leasedUntil > now).length;
+    if (held > unanswered) this.fail("3", `${held} probes held, and ${unanswered} attempts have no answer`);
   }
 
   #lookAtCall(call: CallRun): void {
@@ -446,6 +450,11 @@ export class Checker {
       most++;
       // A body that is still open is no abandoned work until its time is over.
       if (!run.reported || (this.#exact && now > run.attempt.deadline)) least++;
+    }
+    for (const run of this.#world.live) {
+      if (run.call.spec.stack !== index || run.reported || !run.listening) continue;
+      if (run.attempt.state === "answered" && !run.heardOfAbort)
+        this.fail("2", "a work was given up and not told");
     }
     if (stack.leaf.abandoned < least || stack.leaf.abandoned > most)
       this.fail("2", `${stack.leaf.abandoned} abandoned, and there are ${least} to ${most}`);

@@ -31,6 +31,10 @@ export class WorkRun {
   /** It ended by itself with its attempt unanswered; set when it is judged. */
   judged: string | null = null;
   heardOfAnswer = false;
+  /** Its listener was told that it is given up. */
+  heardOfAbort = false;
+  /** It listens; it may have ended before it could. */
+  listening = false;
 
   constructor(call: CallRun, attempt: Attempt, spec: WorkSpec, startedAt: number, isFallback: boolean) {
     this.call = call;

@@ -50,18 +50,18 @@ class VirtualAgenda implements Agenda {
 }
 
 class FuzzRuntime extends VirtualRuntime {
-  readonly thrown: unknown[] = [];
+  readonly surfaced: unknown[] = [];
 
   override uncaught(error: unknown): void {
-    this.thrown.push(error);
+    this.surfaced.push(error);
   }
 }
 
 class RealRuntime extends NodeRuntime {
-  readonly thrown: unknown[] = [];
+  readonly surfaced: unknown[] = [];
 
   override uncaught(error: unknown): void {
-    this.thrown.push(error);
+    this.surfaced.push(error);
   }
 }
 
@@ -99,7 +99,7 @@ export function runVirtual(program: Program, generators: boolean): Verdict {
         if (ours > runtime.now()) runtime.advanceTo(ours);
         agenda.run();
       } else runtime.step();
-      checkThrown(world, runtime.thrown);
+      checkThrown(world, runtime.surfaced);
       checker.look();
     }
   };
@@ -111,7 +111,7 @@ export function runVirtual(program: Program, generators: boolean): Verdict {
     // What ends may start calls that never end either.
     do {
       drain(world);
-      checkThrown(world, runtime.thrown);
+      checkThrown(world, runtime.surfaced);
       settle();
     } while (world.live.size > 0 && checker.breaches.length === 0);
     if (runtime.pending > 0) checker.fail("6", `${runtime.pending} timers are left`);
@@ -134,9 +134,9 @@ export async function runReal(program: Program): Promise<Verdict> {
         try {
           does();
         } catch (error) {
-          runtime.thrown.push(error);
+          runtime.surfaced.push(error);
         }
-        checkThrown(world, runtime.thrown);
+        checkThrown(world, runtime.surfaced);
         world.checker.look();
       }, delayMs);
     },
@@ -153,7 +153,7 @@ export async function runReal(program: Program): Promise<Verdict> {
     drain(world);
     await settle();
   } while (world.live.size > 0 && world.checker.breaches.length === 0);
-  checkThrown(world, runtime.thrown);
+  checkThrown(world, runtime.surfaced);
   if (world.checker.breaches.length === 0) world.checker.atEnd(LATER_MS);
   return verdict(world);
 }

@@ -224,7 +224,9 @@ export class World {
 
   #listen(run: WorkRun): void {
     const { attempt, spec, call } = run;
+    run.listening = true;
     const heard = (reason: unknown): void => {
+      run.heardOfAbort = true;
       if (reason === undefined) this.checker.fail("2", "an attempt was given up without a reason");
       if (spec.obeysAfterMs === 0) this.#endAndClose(run);
       else if (spec.obeysAfterMs !== null) this.agenda.at(spec.obeysAfterMs, () => this.#endAndClose(run));
