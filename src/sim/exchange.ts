@@ -3,8 +3,8 @@
  *
  * Both sides are calls of the same kernel. When the caller gives up, its own side ends (it closes its socket, so its
  * places are free), and if the edge carries cancels the callee's call is cancelled; if not, the callee works on for
- * nobody. When the callee's call ends before its work has (a cancel, or its deadline), the work is stopped. A
- * callee's failure, of whatever kind, is a 503 to its caller.
+ * nobody. When the callee's call ends before its work has (a cancel, or its deadline), the work is stopped. To its
+ * caller a callee whose time is over says 504, and every other failure of its own is a 503.
  */
 import type { Attempt } from "../core/attempt.ts";
 import type { Exit } from "../core/call.ts";
@@ -25,6 +25,9 @@ export interface Origin {
   readonly target: Target;
 }
 
+/** What a callee answers: what was asked for, a 503, or a 504. */
+export type Reply = "ok" | "unavailable" | "late";
+
 /** The answer of a request that was served in full, or in part. */
 export const WHOLE = 0;
 /** See `WHOLE`. */
@@ -38,6 +41,16 @@ export const RETRYABLE_503: ClassifiedError = Object.freeze({
 /** A 503 that says "do not retry". */
 export const FINAL_503: ClassifiedError = Object.freeze({
   [FAILURE]: { class: "throttling", effect: "none", pushback: "never" } as const,
+});
+
+/** A 504 that the caller may try again: whether anything was done is unknown. */
+export const RETRYABLE_504: ClassifiedError = Object.freeze({
+  [FAILURE]: { class: "transient", effect: "unknown" } as const,
+});
+
+/** A 504 that is not tried again. */
+export const FINAL_504: ClassifiedError = Object.freeze({
+  [FAILURE]: { class: "transient", effect: "unknown", pushback: "never" } as const,
 });
 
 /** With this the caller's side of a request ends after it was given up. Nobody judges it. */
@@ -87,10 +100,10 @@ export class Exchange implements Answer {
     const { caller, link } = this;
     if (caller === null || exit.kind === "cancelled") return;
     this.caller = null;
-    const ok = exit.kind === "ok";
-    link.tap.replied(this, ok, link.now() - caller.sentAt);
-    if (ok) caller.succeed(exit.value);
-    else caller.fail(link.unavailable);
+    const reply = replyOf(exit);
+    link.tap.replied(this, reply, link.now() - caller.sentAt);
+    if (exit.kind === "ok") caller.succeed(exit.value);
+    else caller.fail(reply === "late" ? link.late : link.unavailable);
   }
 
   private gaveUp(reason: unknown): void {
@@ -101,4 +114,11 @@ export class Exchange implements Answer {
     if (link.carriesCancels && callee !== null) callee.cancel(reason);
     caller.fail(SOCKET_CLOSED);
   }
+}
+
+function replyOf(exit: Exit): Reply {
+  if (exit.kind === "ok") return "ok";
+  const late =
+    exit.kind === "rejected" ? exit.by === "deadline" : exit.kind === "failed" && exit.ended === "clipped";
+  return late ? "late" : "unavailable";
 }

@@ -10,7 +10,7 @@ import type { Answer, CallProcess } from "../core/process.ts";
 import type { Random } from "../core/random.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { BoundEdge } from "../system/bind.ts";
-import { Exchange, FINAL_503, type Origin, RETRYABLE_503 } from "./exchange.ts";
+import { Exchange, FINAL_503, FINAL_504, type Origin, RETRYABLE_503, RETRYABLE_504 } from "./exchange.ts";
 import type { Served, Server } from "./server.ts";
 import type { LinkTap } from "./taps.ts";
 
@@ -44,6 +44,7 @@ export class Link {
   carriesCancels = false;
   /** What the callee's failures are to this caller. */
   unavailable: ClassifiedError = RETRYABLE_503;
+  late: ClassifiedError = RETRYABLE_504;
   readonly targets: Map<string, Target> = new Map();
   private readonly runtime: Runtime;
   private readonly random: Random;
@@ -77,6 +78,7 @@ export class Link {
     const { wire } = edge;
     this.carriesCancels = wire.cancel && !cancelsLost;
     this.unavailable = wire.unavailable === "final" ? FINAL_503 : RETRYABLE_503;
+    this.late = wire.late === "final" ? FINAL_504 : RETRYABLE_504;
     this.sends = wire.deadline;
     this.marginMs = wire.marginMs ?? 0;
     const before = this.bound;

@@ -5,14 +5,14 @@
  */
 import type { Attempt } from "../core/attempt.ts";
 import type { Exit } from "../core/call.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, Reply } from "./exchange.ts";
 
 /** Hears one edge: what callers send and how it ends for them. */
 export class LinkTap {
   /** An attempt is on its way. */
   sent(_exchange: Exchange, _attempt: number): void {}
   /** Its reply has arrived in time, after `tookMs`. */
-  replied(_exchange: Exchange, _ok: boolean, _tookMs: number): void {}
+  replied(_exchange: Exchange, _reply: Reply, _tookMs: number): void {}
   /** The caller no longer waits for it. */
   gaveUp(_exchange: Exchange, _reason: unknown): void {}
   /** A whole call, with all its attempts, has ended. */

@@ -234,3 +234,23 @@ describe("an operator", () => {
     expect(lab.kinds).toEqual(["0 shed"]);
   });
 });
+
+describe("a callee whose time is over", () => {
+  const retry = { attempts: 2, backoff: { kind: "none" } } as const;
+  const shape = { places: 8, back: { attemptTimeoutMs: 30, retry } };
+  const sent = { deadline: "attempt", marginMs: 5 } as const;
+
+  it("says 504, which is tried again although a 503 is not", () => {
+    const lab = new Lab({ ...shape, backWire: { ...sent, unavailable: "final" } });
+    lab.act();
+    lab.runtime.advance(1_000);
+    expect(lab.store.stoppedAt).toEqual([26, 51]);
+  });
+
+  it("is not asked again by a caller that takes any answer for the last", () => {
+    const lab = new Lab({ ...shape, backWire: { ...sent, late: "final" } });
+    lab.act();
+    lab.runtime.advance(1_000);
+    expect(lab.store.stoppedAt).toEqual([26]);
+  });
+});

@@ -116,6 +116,7 @@ const guards = z.strictObject({
   retry: z.strictObject({ attempts: whole(1, 100).optional(), backoff: backoff.optional() }).optional(),
   breaker: breaker.optional(),
   bulkhead: bulkhead.optional(),
+  hedge: z.strictObject({ delayMs: timeoutMs }).optional(),
   fallback: fallback.optional(),
 });
 
@@ -125,6 +126,7 @@ const edge = z.strictObject({
     marginMs: ms.optional(),
     cancel: z.boolean({ error: "true or false" }),
     unavailable: oneOf("retryable", "final"),
+    late: oneOf("retryable", "final").optional(),
   }),
   bulkhead: bulkhead.optional(),
   budget: z

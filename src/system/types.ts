@@ -9,6 +9,7 @@
 import type { BackoffSpec } from "../core/backoff/machine.ts";
 import type { BudgetOptions } from "../core/budget/machine.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
+import type { HedgeOptions } from "../core/hedge/guard.ts";
 import type { OperationOptions } from "../core/policy.ts";
 
 /** A number, or no bound at all, which has to be typed out. */
@@ -78,6 +79,7 @@ export interface GuardSpec
   extends Omit<OperationOptions, "classify" | "fallback" | "retry" | "bulkhead" | "hedge"> {
   readonly retry?: { readonly attempts?: number; readonly backoff?: BackoffSpec };
   readonly bulkhead?: BulkheadSpec;
+  readonly hedge?: HedgeOptions;
   readonly fallback?: string | FallbackSpec;
 }
 
@@ -94,6 +96,8 @@ export interface WireSpec {
   readonly cancel: boolean;
   /** Whether the callee's 503 may be tried again by this caller, or is its last word. */
   readonly unavailable: "retryable" | "final";
+  /** The same of a 504: the callee's time was over before it was done. Default "retryable". */
+  readonly late?: "retryable" | "final";
 }
 
 /** The guards of one caller for one callee; keyed by `caller -> callee`. */

@@ -26,7 +26,7 @@ describe("plimsoll replay basketly", { timeout: 60_000 }, () => {
       "scenario setting seed overrides hash events seconds hiccup recoveredAtS".split(" "),
     );
     expect(run).toMatchObject({ scenario: "basketly", setting: "guarded", seed: 2 });
-    expect(run.overrides).toEqual({ "load.factor": "0.5" });
+    expect(run.overrides).toEqual({ "load.factor": 0.5 });
     expect(run.seconds).toHaveLength(18);
     expect(Object.keys(run.seconds[0])).toEqual(
       (

@@ -97,7 +97,10 @@ export const PARAMETERS: Readonly<Record<ParameterName, Parameter>> = {
   "app.timeoutMs": number(2_000, "an app's patience with one attempt", 1),
   "app.attempts": whole(3, "an app's attempts for one action", 1, 100),
   "app.backoffMs": number(0, "full jitter from 0 to this before an app's retry; 0: at once"),
-  "app.retry503": flag(true, "whether an app tries again after a 503"),
+  "app.retry503": flag(
+    true,
+    "whether an app tries again after an error, or only when it got no answer at all",
+  ),
   "shop-api.stock.timeoutMs": number(1_000, "shop-api's timeout of one attempt at stock", 1),
   "shop-api.stock.attempts": whole(3, "its attempts for one call", 1, 100),
   "shop-api.stock.backoffMs": number(0, "full jitter from 0 to this before its retry; 0: at once"),

@@ -122,7 +122,8 @@ function appEdge(p: BasketlyParameters): EdgeSpec {
     attemptTimeoutMs: p["app.timeoutMs"],
     retry: retry(p["app.attempts"], p["app.backoffMs"]),
   };
-  const sent = wire(p, p["app.retry503"] ? "retryable" : "final");
+  const answers = p["app.retry503"] ? "retryable" : "final";
+  const sent: WireSpec = { ...wire(p, answers), late: answers };
   return {
     wire: sent.deadline === "request" ? { ...sent, deadline: "attempt" } : sent,
     budget: "none",

@@ -4,7 +4,7 @@ import { replayBasketly } from "./replay.ts";
 
 describe("overrides", () => {
   it("are read from text, and sorted by time", () => {
-    const { changes, steps } = readOverrides({
+    const { values, changes, steps } = readOverrides({
       "load.cart": "600",
       "bulkhead.limit": 40,
       brownout: "true",
@@ -13,6 +13,7 @@ describe("overrides", () => {
       "at.10.flush": "true",
       "at.10.app.attempts": "1",
     });
+    expect(values).toMatchObject({ "load.cart": 600, "at.120.shed": 0.5, "at.10.flush": true });
     expect(changes).toEqual({
       "load.cart": 600,
       "bulkhead.limit": 40,
@@ -42,6 +43,7 @@ describe("overrides", () => {
     ["app.attempts", 1.5, /a whole number from 1 to 100$/],
     ["brownout", "yes", /^brownout: "yes" is not allowed; allowed: true or false$/],
     ["deadline.send", "never", /allowed: none or attempt or request$/],
+    ["at.-16.flush", true, /^at\.-16\.flush: "-16" is not allowed; allowed: a number from -15 to 86400$/],
     ["at.1.flush", "maybe", /^at\.1\.flush: "maybe" is not allowed; allowed: true or false$/],
     ["at.1.shed", 2, /^at\.1\.shed: 2 is not allowed; allowed: a number from 0 to 1$/],
   ])("%s = %s is refused by name", (key, value, message) => {

@@ -10,6 +10,9 @@ import {
 } from "../../../system/basketly/parameters.ts";
 import { SystemError } from "../../../system/errors.ts";
 
+/** What a key may be set to. */
+export type Value = number | boolean | string;
+
 /** What happens at one second. */
 export interface Step {
   readonly atS: number;
@@ -21,12 +24,12 @@ export interface Step {
 
 /** The overrides of a run, checked. */
 export interface Overrides {
+  /** All of them, by key, as what they mean: numbers, not text. */
+  readonly values: Readonly<Record<string, Value>>;
   readonly changes: Partial<BasketlyParameters>;
   /** In order of time. */
   readonly steps: readonly Step[];
 }
-
-type Value = number | boolean | string;
 
 /** Groups that switch themselves on when one of their parameters is set. */
 const GROUPS = ["budget", "breaker"] as const;
@@ -35,6 +38,7 @@ const AT = /^at\.(-?\d+(?:\.\d+)?)\.(.+)$/;
 
 /** Reads overrides. Throws a `SystemError` that names the key, the value, and what is allowed. */
 export function readOverrides(overrides: Readonly<Record<string, Value>>): Overrides {
+  const values: Record<string, Value> = {};
   const changes: Record<string, Value> = {};
   const steps = new Map<
     number,
@@ -43,23 +47,24 @@ export function readOverrides(overrides: Readonly<Record<string, Value>>): Overr
   for (const [key, value] of Object.entries(overrides)) {
     const [, second, name] = AT.exec(key) ?? [];
     if (second === undefined || name === undefined) {
-      set(changes, key, key, value);
+      values[key] = set(changes, key, key, value);
       continue;
     }
-    const atS = Number(second);
+    const atS = read(SECOND, key, second) as number;
     const step = steps.get(atS) ?? { changes: {}, flush: false, shed: undefined };
     steps.set(atS, step);
-    if (name === "flush") step.flush = read({ kind: "boolean" }, key, value) as boolean;
-    else if (name === "shed") step.shed = read(SHARE, key, value) as number;
-    else set(step.changes, name, key, value);
+    if (name === "flush") values[key] = step.flush = read({ kind: "boolean" }, key, value) as boolean;
+    else if (name === "shed") values[key] = step.shed = read(SHARE, key, value) as number;
+    else values[key] = set(step.changes, name, key, value);
   }
   const ordered = [...steps].map(([atS, step]) => ({ atS, ...step })).sort((a, b) => a.atS - b.atS);
-  return { changes, steps: ordered };
+  return { values, changes, steps: ordered };
 }
 
+const SECOND: ParameterRange = { kind: "number", min: -15, max: 86_400, integer: false };
 const SHARE: ParameterRange = { kind: "number", min: 0, max: 1, integer: false };
 
-function set(changes: Record<string, Value>, name: string, key: string, value: Value): void {
+function set(changes: Record<string, Value>, name: string, key: string, value: Value): Value {
   if (!Object.hasOwn(PARAMETERS, name)) {
     const allowed = `${Object.keys(PARAMETERS).join(", ")}, at.S.KEY, at.S.flush, at.S.shed`;
     throw new SystemError([{ path: key, value, allowed: `one of the keys ${allowed}` }]);
@@ -67,7 +72,9 @@ function set(changes: Record<string, Value>, name: string, key: string, value: V
   for (const group of GROUPS) {
     if (name.startsWith(`${group}.`) && !(group in changes)) changes[group] = true;
   }
-  changes[name] = read(PARAMETERS[name as ParameterName].range, key, value);
+  const found = read(PARAMETERS[name as ParameterName].range, key, value);
+  changes[name] = found;
+  return found;
 }
 
 /** A value from a command line is text; from code it may be what it is. */

@@ -5,7 +5,7 @@ import { TimeoutError } from "../../../core/errors.ts";
 import { endingOf } from "../../../core/evidence.ts";
 import { type Runtime, Timer } from "../../../core/runtime.ts";
 import { wake } from "../../clock.ts";
-import { DEGRADED, type Exchange } from "../../exchange.ts";
+import { DEGRADED, type Exchange, type Reply } from "../../exchange.ts";
 import { LogHash } from "../../hash.ts";
 import { refusedBy } from "../../link.ts";
 import { LinkTap, ServerTap } from "../../taps.ts";
@@ -131,9 +131,10 @@ export class StockTap extends LinkTap {
     if (attempt > 1) second.retries++;
   }
 
-  override replied(exchange: Exchange, ok: boolean, tookMs: number): void {
-    const { log, runtime, measures } = this.recorder;
-    log.add(runtime.now(), LOG.stockReply, (exchange.action.kind << 1) ^ (ok ? 1 : 0));
+  override replied(exchange: Exchange, reply: Reply, tookMs: number): void {
+    const { log, runtime, measures, second } = this.recorder;
+    log.add(runtime.now(), LOG.stockReply, (exchange.action.kind << 1) ^ (reply === "ok" ? 1 : 0));
+    if (reply === "late") second.timeouts++;
     if (measures !== null) measures.stockCall(tookMs);
   }
 

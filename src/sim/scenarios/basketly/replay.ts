@@ -66,7 +66,9 @@ export function replayBasketly(options: ReplayOptions): MeasuredReplay {
   const untilS = whole("untilS", options.untilS ?? 30, 1, 86_400);
   const seed = whole("seed", options.seed ?? 1, 0, 4_294_967_295);
   const read = readOverrides(overrides);
-  const parameters = parametersFor(setting, read, options.scale ?? 1);
+  const { scale = 1 } = options;
+  const unscaled = parametersFor(setting, read, scale);
+  const parameters = scaled(unscaled, scale);
   const runtime = new VirtualRuntime({ seed });
   if (sink !== undefined) runtime.sink = sink;
   const recorder = new Recorder(runtime, untilS, measured);
@@ -75,12 +77,12 @@ export function replayBasketly(options: ReplayOptions): MeasuredReplay {
     recorder,
     read.steps.some((step) => step.flush),
   );
-  schedule(world, read.steps, parameters);
+  schedule(world, read.steps, unscaled, scale);
   runtime.advanceTo(ZERO_MS + untilS * 1000);
   const latest = runtime.now() + GRACE_MS;
   while (recorder.open > 0 && runtime.now() < latest) runtime.advance(100);
   return {
-    replay: summary(setting, seed, overrides, parameters, recorder, untilS),
+    replay: summary(setting, seed, read.values, parameters, recorder, untilS),
     measures: recorder.measures,
     fired: runtime.fired,
   };
@@ -94,8 +96,7 @@ function parametersFor(setting: string, read: Overrides, scale: number): Basketl
   if (!(scale > 0 && scale <= 10)) {
     throw new SystemError([{ path: "scale", value: scale, allowed: "a number above 0, at most 10" }]);
   }
-  const changed = { ...named, ...read.changes };
-  return scale === 1 ? changed : scaled(changed, scale);
+  return { ...named, ...read.changes };
 }
 
 function whole(path: string, value: number, min: number, max: number): number {
@@ -129,12 +130,12 @@ function worldOf(parameters: BasketlyParameters, recorder: Recorder, flushes: bo
 const AFTER_GAUGES_MS = 1 / 1024;
 
 /** The operator's steps. */
-function schedule(world: World, steps: readonly Step[], start: BasketlyParameters): void {
+function schedule(world: World, steps: readonly Step[], start: BasketlyParameters, scale: number): void {
   let parameters = start;
   for (const step of steps) {
     const changed = Object.keys(step.changes).length > 0;
     if (changed) parameters = { ...parameters, ...step.changes };
-    const system = changed ? basketlySystem(parameters) : null;
+    const system = changed ? basketlySystem(scaled(parameters, scale)) : null;
     world.runtime.after(Math.max(0, ZERO_MS + step.atS * 1000) + AFTER_GAUGES_MS, () => {
       if (system !== null) world.change(system);
       if (step.shed !== undefined) world.shed(step.shed);

@@ -34,7 +34,7 @@ export interface Second {
   /** Attempts that shop-api sent to stock, and among them the repeats. */
   stockCalls: number;
   retries: number;
-  /** Attempts at stock that shop-api gave up because their time was over. */
+  /** Attempts at stock whose time was over: shop-api gave them up, or stock said so first. */
   timeouts: number;
   readonly refused: Refused;
   /** Queries finished while somebody waited for them, and while nobody did. */
