@@ -3,8 +3,8 @@
  *
  * Both sides are calls of the same kernel. When the caller gives up, its own side ends (it closes its socket, so its
  * places are free), and if the edge carries cancels the callee's call is cancelled; if not, the callee works on for
- * nobody. When the callee's call ends before its work has (a cancel, or its deadline), the work is stopped. To its
- * caller a callee whose time is over says 504, and every other failure of its own is a 503.
+ * nobody. When the callee's call ends before its work has (a cancel, or its deadline), the work is stopped. A
+ * callee whose time is over, or that waited in vain for somebody else, says 504; one that was refused says 503.
  */
 import type { Attempt } from "../core/attempt.ts";
 import type { Exit } from "../core/call.ts";
@@ -118,7 +118,11 @@ export class Exchange implements Answer {
 
 function replyOf(exit: Exit): Reply {
   if (exit.kind === "ok") return "ok";
-  const late =
-    exit.kind === "rejected" ? exit.by === "deadline" : exit.kind === "failed" && exit.ended === "clipped";
-  return late ? "late" : "unavailable";
+  return isLate(exit) ? "late" : "unavailable";
+}
+
+/** Whether a call failed because time was over, here or further down, rather than for being refused. */
+export function isLate(exit: Exit): boolean {
+  if (exit.kind === "failed") return exit.class !== "throttling";
+  return exit.kind === "rejected" && exit.by === "deadline";
 }

@@ -5,10 +5,19 @@
  */
 import type { Attempt } from "../core/attempt.ts";
 import type { Exit } from "../core/call.ts";
+import type { ClassifiedError } from "../core/classify.ts";
 import type { Answer, CallProcess } from "../core/process.ts";
 import { Timer } from "../core/runtime.ts";
 import { wake } from "./clock.ts";
-import { DEGRADED, type Exchange, type Origin, RETRYABLE_503, WHOLE } from "./exchange.ts";
+import {
+  DEGRADED,
+  type Exchange,
+  isLate,
+  type Origin,
+  RETRYABLE_503,
+  RETRYABLE_504,
+  WHOLE,
+} from "./exchange.ts";
 import type { Target } from "./link.ts";
 import type { Action } from "./workload.ts";
 
@@ -54,7 +63,7 @@ export class Handler extends Timer implements Origin, Answer {
     this.call = null;
     this.target.link.tap.ended(exit);
     if (exit.kind !== "ok") {
-      this.end(attempt, false);
+      this.end(attempt, isLate(exit) ? RETRYABLE_504 : RETRYABLE_503);
       return;
     }
     if (exit.value === DEGRADED || exit.degradedBy !== undefined) this.value = DEGRADED;
@@ -74,15 +83,15 @@ export class Handler extends Timer implements Origin, Answer {
 
   private goOn(attempt: Attempt): void {
     const target = this.exchange.served.calls[this.step++];
-    if (target === undefined) this.end(attempt, true);
+    if (target === undefined) this.end(attempt, null);
     else this.call = target.call(this, attempt.call.deadline, this);
   }
 
-  private end(attempt: Attempt, ok: boolean): void {
+  private end(attempt: Attempt, failure: ClassifiedError | null): void {
     const { exchange } = this;
     this.attempt = null;
-    exchange.served.server.tap.finished(exchange, ok);
-    if (ok) attempt.succeed(this.value);
-    else attempt.fail(RETRYABLE_503);
+    exchange.served.server.tap.finished(exchange, failure === null);
+    if (failure === null) attempt.succeed(this.value);
+    else attempt.fail(failure);
   }
 }

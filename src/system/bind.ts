@@ -22,6 +22,9 @@ export interface BoundEdge {
   readonly operations: Readonly<Record<string, OperationOptions>>;
 }
 
+/** What an attempt needs beyond the margin, so that what is sent along is never 0. */
+const MORE_MS = 0.001;
+
 /** The key of an edge. */
 export function edgeKey(from: string, to: string): string {
   return `${from} -> ${to}`;
@@ -65,7 +68,8 @@ function bindOperation(
   path: string,
 ): OperationOptions {
   const { fallback, bulkhead, retry, minUsefulMs = 0, ...plain } = spec;
-  const least = Math.max(minUsefulMs, wire.marginMs ?? 0);
+  const { marginMs = 0 } = wire;
+  const least = marginMs > 0 ? Math.max(minUsefulMs, marginMs + MORE_MS) : minUsefulMs;
   return {
     ...plain,
     ...(least > 0 && { minUsefulMs: least }),
