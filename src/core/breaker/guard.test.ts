@@ -41,6 +41,14 @@ describe("breaker", () => {
     ]);
   });
 
+  it("reports a change once, though failures of the period before go on landing", () => {
+    const lab = new Lab();
+    const stack = lab.stack([breaker(machine())]);
+    for (let i = 0; i < 7; i++) lab.start(stack, lab.throws(fault("transient"), 10 + i));
+    lab.runtime.runToIdle();
+    expect(lab.log.filter((type) => type === "breaker.changed")).toHaveLength(1);
+  });
+
   it("marks its probes, and gives them a timeout of their own", () => {
     const { lab, stack, shared } = opened({ probeTimeoutMs: 30 });
     lab.runtime.advance(100);

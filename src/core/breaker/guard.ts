@@ -141,8 +141,9 @@ class Passing implements Permit {
 
   private settleTimed(evidence: Evidence): void {
     const { period, guard } = this;
+    const before = guard.machine.state;
     guard.machine.record(period, guard.verdict(evidence), guard.runtime.now(), guard.random);
-    guard.changed(period);
+    guard.changed(before);
   }
 
   release(): void {}
