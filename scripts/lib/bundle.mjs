@@ -48,7 +48,14 @@ export async function bundle(text, patches = []) {
     root,
     logLevel: "error",
     plugins: [entryFrom(text), patched(patches)],
-    build: { ssr: "entry.ts", write: false, minify: false, target: "es2022" },
+    build: {
+      ssr: "entry.ts",
+      write: false,
+      minify: false,
+      target: "es2022",
+      // The package says that its sources do nothing when they are loaded; programs do.
+      rolldownOptions: { treeshake: false },
+    },
   });
   const [result] = Array.isArray(made) ? made : [made];
   if (result === undefined || !("output" in result)) throw new Error("nothing was bundled");

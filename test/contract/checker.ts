@@ -84,6 +84,8 @@ class Shape {
 /** Endings since the breaker was last seen to change. */
 interface Evidence {
   state: BreakerState;
+  /** When it was seen to become that. */
+  since: number;
   failures: number;
   successes: number;
 }
@@ -93,6 +95,8 @@ export class Checker {
   readonly #world: World;
   readonly #shapes: readonly Shape[];
   readonly #evidence: Evidence[];
+  /** What the events say each breaker is. */
+  readonly #told: string[];
   readonly #firsts: number[];
   readonly #repeats: number[];
 
@@ -103,7 +107,8 @@ export class Checker {
     this.#world = world;
     this.#exact = exact;
     this.#shapes = world.program.stacks.map((spec) => new Shape(spec));
-    this.#evidence = world.breakers.map(({ state }) => ({ state, failures: 0, successes: 0 }));
+    this.#evidence = world.breakers.map(({ state }) => ({ state, since: 0, failures: 0, successes: 0 }));
+    this.#told = world.breakers.map(() => "closed");
     this.#firsts = world.budgets.map(() => 0);
     this.#repeats = world.budgets.map(() => 0);
     for (const bulkhead of world.bulkheads) bulkhead.report = (law, message) => this.fail(law, message);
@@ -228,6 +233,26 @@ export class Checker {
     else if (event.type === "attempt.answered") this.#attemptAnswered(call, event);
     if (event.type === "retry.scheduled" && !(event.delayMs >= 0 && event.delayMs <= 32))
       this.fail("6", `a backoff of ${event.delayMs} ms`);
+  }
+
+  /** Every change of a breaker is told once, and from what it was. */
+  breakerChanged({ operation, from, to }: PlimsollEvent & { type: "breaker.changed" }): void {
+    const { guards } = (this.#shapes[Number(operation.slice(1))] as Shape).spec;
+    const of = new Set(guards.flatMap((guard) => (guard.kind === "breaker" ? [guard.of] : [])));
+    const [breaker] = of;
+    if (this.#aloneInTheirStacks && breaker !== undefined) {
+      if (this.#told[breaker] !== from)
+        this.fail("3", `a breaker that was ${this.#told[breaker]} tells: from ${from} to ${to}`);
+      this.#told[breaker] = to;
+    }
+  }
+
+  /** An event does not say which of its operation's breakers it is of. */
+  get #aloneInTheirStacks(): boolean {
+    return this.#shapes.every(({ spec }) => {
+      const of = spec.guards.flatMap((guard) => (guard.kind === "breaker" ? [guard.of] : []));
+      return new Set(of).size <= 1;
+    });
   }
 
   #attemptAnswered(call: CallRun, event: PlimsollEvent & { type: "attempt.answered" }): void {
@@ -385,11 +410,16 @@ export class Checker {
       if (window.total - window.failures > seen.successes)
         this.fail("3", "more successes counted than there were");
     }
+    if (state !== seen.state) this.#begins(index, state, seen);
     this.#countProbes(index);
-    if (state === seen.state) return;
+  }
+
+  #begins(index: number, state: BreakerState, seen: Evidence): void {
     // Around a sequence, evidence comes when that ends, long after the attempts that it is made of.
     const startsAnew = state.name !== "closed" && !this.#aroundSequences(index);
-    this.#evidence[index] = startsAnew ? { state, failures: 0, successes: 0 } : { ...seen, state };
+    const since = this.#world.runtime.now();
+    const { failures, successes } = startsAnew ? { failures: 0, successes: 0 } : seen;
+    this.#evidence[index] = { state, since, failures, successes };
   }
 
   #aroundSequences(breaker: number): boolean {
@@ -402,6 +432,7 @@ export class Checker {
     const machine = this.#world.breakers[index];
     if (machine === undefined) return;
     const now = this.#world.runtime.now();
+    const { since } = this.#evidence[index] as Evidence;
     let [out, unanswered] = [0, 0];
     for (const { attempt, call, isFallback } of this.#world.live) {
       const through = this.#shapeOf(call).innermost.some(
@@ -409,7 +440,8 @@ export class Checker {
       );
       if (isFallback || !through || attempt.state !== "sent") continue;
       unanswered++;
-      if (attempt.kind === "probe" && attempt.sentAt + machine.policy.probeLeaseMs > now) out++;
+      const leased = attempt.sentAt + machine.policy.probeLeaseMs > now;
+      if (attempt.kind === "probe" && leased && attempt.sentAt >= since) out++;
     }
     const { state, policy } = machine;
     if (state.name !== "halfOpen") return;

@@ -14,7 +14,7 @@ import {
 import { VirtualRuntime } from "../../src/testing/index.ts";
 import { described, failureOf, fuzz } from "./fuzz.ts";
 import { EVENTS, type GuardSpec, type Program, programOf } from "./program.ts";
-import { runBoth, runReal, runVirtual } from "./run.ts";
+import { runBoth, runReal, runVirtual, type Verdict } from "./run.ts";
 
 const SEED = 1;
 
@@ -24,14 +24,15 @@ describe("random programs keep the laws", () => {
   }, () => {
     const seen = new Map<string, number>();
     const count = (what: string): void => void seen.set(what, (seen.get(what) ?? 0) + 1);
-    const { failure, calls } = fuzz(SEED, 20_000, ({ log }) => {
+    const heard = ({ log }: Verdict): void => {
       for (const line of log) {
         const [, type = ""] = /"type":"([^"]+)"/.exec(line) ?? [];
         count(type);
         const [, ending] = /"ending":"([^"]+)"/.exec(line) ?? [];
         if (ending !== undefined) count(`${type} ${ending}`);
       }
-    });
+    };
+    const { failure, calls } = fuzz(SEED, 20_000, { heard });
     if (failure !== null) expect.fail(described(failure));
     expect(calls).toBeGreaterThanOrEqual(20_000);
     // A fuzz that never gets there proves nothing: every event and every ending was met, and not once by luck.

@@ -34,8 +34,12 @@ export function failureOf(
   return { seed, breach: found ?? breach, program: small, log };
 }
 
-/** Programs of `seed`, `seed` + 1 and so on. `heard` sees every verdict. */
-export function fuzz(seed: number, calls: number, heard: (verdict: Verdict) => void = () => {}): Fuzzed {
+/** Programs of `seed`, `seed` + 1 and so on. `heard` sees every verdict; a failure is shrunk if it is to be `small`. */
+export function fuzz(
+  seed: number,
+  calls: number,
+  { heard = () => {}, small = true }: { heard?: (verdict: Verdict) => void; small?: boolean } = {},
+): Fuzzed {
   let [programs, done] = [0, 0];
   for (; done < calls; programs++) {
     const program = programOf(seed + programs);
@@ -43,7 +47,10 @@ export function fuzz(seed: number, calls: number, heard: (verdict: Verdict) => v
     done += verdict.calls;
     heard(verdict);
     if (verdict.breach === null) continue;
-    return { programs, calls: done, failure: failureOf(seed + programs, verdict.breach, program) };
+    const { breach, log } = verdict;
+    const failed = seed + programs;
+    const failure = small ? failureOf(failed, breach, program) : { seed: failed, breach, program, log };
+    return { programs, calls: done, failure };
   }
   return { programs, calls: done, failure: null };
 }

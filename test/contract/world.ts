@@ -260,6 +260,7 @@ export class World {
 
   #hear(event: PlimsollEvent): void {
     this.log.push(JSON.stringify(event));
+    if (event.type === "breaker.changed") this.checker.breakerChanged(event);
     if (event.call === 0) return;
     const call = this.#byId[event.call - 1] as CallRun;
     this.checker.event(call, event);

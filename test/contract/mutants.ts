@@ -1,0 +1,221 @@
+// Faults put into the kernel on purpose: each breaks a law, and the fuzz must see it.
+
+/** A change to one file: `find` stands there exactly once, but for white space. */
+export interface Change {
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
+}
+
+export interface Mutant {
+  readonly name: string;
+  /** The law it breaks, as the design counts them. */
+  readonly law: string;
+  readonly changes: readonly Change[];
+}
+
+const mutant = (
+  law: string,
+  name: string,
+  ...changes: [file: string, find: string, replace: string][]
+): Mutant => ({
+  name,
+  law,
+  changes: changes.map(([file, find, replace]) => ({ file: `src/core/${file}`, find, replace })),
+});
+
+export const MUTANTS: readonly Mutant[] = [
+  mutant("1", "an answer is delivered again", [
+    "process.ts",
+    "const answer = this.answer; this.answer = null;",
+    "const answer = this.answer;",
+  ]),
+  mutant("1", "a cancelled waiter stays in its queue and is sent later", [
+    "attempt.ts",
+    'this.stopWaiting(); this.report({ kind: "cancelled", reason });',
+    'this.report({ kind: "cancelled", reason });',
+  ]),
+  mutant("1", "a backoff that cancels its own call is followed by another attempt", [
+    "fused.ts",
+    "if (this.exit !== null) return; if (decision !== null)",
+    "if (decision !== null)",
+  ]),
+  mutant(
+    "1",
+    "a cancel does not reach the branches of a race",
+    ["driver.ts", "for (const branch of this.branches) branch.cancel(reason);", ""],
+    ["hedge/guard.ts", "if (second !== null) second.cancel(HEDGE_LOST);", ""],
+  ),
+  mutant("2", "places are given back at the answer, not at the end", [
+    "attempt.ts",
+    'else if (exit.kind !== "ok") this.abandon(exit);',
+    'else if (exit.kind !== "ok") { this.release(); this.abandon(exit); }',
+  ]),
+  mutant("2", "a place is given back twice", [
+    "admission.ts",
+    "if (permits === null) return; this.permits = null;",
+    "if (permits === null) return;",
+  ]),
+  mutant("2", "the timer goes on after the answer", [
+    "attempt.ts",
+    "this.runtime.cancel(this); this.wasAbandoned = true;",
+    "this.wasAbandoned = true;",
+  ]),
+  mutant("2", "abandoned work is not counted", ["attempt.ts", "this.leaf.abandoned++;", ""]),
+  mutant("2", "work is not told that it is given up", [
+    "attempt.ts",
+    "this.aborting.fire(reasonOf(because) ?? new CancelledError());",
+    "",
+  ]),
+  mutant("2", "a second end of the work counts", [
+    "attempt.ts",
+    "if (this.workEnded || this.live === 0) return; this.workEnded = true;",
+    "if (this.live === 0) return; this.workEnded = true;",
+  ]),
+  mutant("2", "unwinding leaves the place of a scope behind", [
+    "driver.ts",
+    "} finally { scope.close(exit); }",
+    '} finally { if (exit.kind !== "cancelled") scope.close(exit); }',
+  ]),
+  mutant("2", "a scope gives its place back while work within goes on", [
+    "driver.ts",
+    "this.settle(evidenceOf(exit)); this.endOne();",
+    "this.settle(evidenceOf(exit)); this.live = 1; this.endOne();",
+  ]),
+  mutant("3", "a cancelled probe keeps its slot", [
+    "breaker/machine.ts",
+    'state.probes.splice(index, 1); if (verdict === "failure")',
+    'if (verdict !== "ignored") state.probes.splice(index, 1); if (verdict === "failure")',
+  ]),
+  mutant("3", "a half-open breaker lets everybody through", [
+    "breaker/machine.ts",
+    'if (state.passed + state.probes.length < this.policy.probes) return "probe";',
+    'return "probe";',
+  ]),
+  mutant("3", "a cancelled attempt is a failure", [
+    "evidence.ts",
+    'cancelled: row("cancelled", "ignored",',
+    'cancelled: row("cancelled", "failure",',
+  ]),
+  mutant("3", "a clipped timeout is a failure", [
+    "evidence.ts",
+    'clipped: row("clipped", "ignored",',
+    'clipped: row("clipped", "failure",',
+  ]),
+  mutant("3", "the loser of a race is a failure", [
+    "evidence.ts",
+    'hedgeLoser: row("hedgeLoser", "ignored",',
+    'hedgeLoser: row("hedgeLoser", "failure",',
+  ]),
+  mutant("3", "a refusal by a guard within is a failure", [
+    "breaker/guard.ts",
+    "if (!machine.policy.refusalsFail) return;",
+    "",
+  ]),
+  mutant("3", "a probe is taken when it is asked for", [
+    "breaker/guard.ts",
+    'if (answer === "probe" && asking.kind !== "hedge") return null;',
+    'if (answer === "probe" && asking.kind !== "hedge") { machine.probe(now); return null; }',
+  ]),
+  mutant("3", "a change of the breaker is told again by whatever lands late", [
+    "breaker/guard.ts",
+    "guard.machine.record(period, guard.verdict(evidence), guard.runtime.now(), guard.random); guard.changed(before);",
+    "guard.machine.record(period, guard.verdict(evidence), guard.runtime.now(), guard.random); guard.changed(period);",
+  ]),
+  mutant("4", "a classifier that throws breaks out", [
+    "attempt.ts",
+    'try { return judge(result, this) ?? classify(result); } catch (error) { return failed(error, "permanent"); }',
+    "return judge(result, this) ?? classify(result);",
+  ]),
+  mutant("5", "a freed place wakes nobody", [
+    "bulkhead/guard.ts",
+    "if (this.queue.size > 0) this.callWaiters();",
+    "",
+  ]),
+  mutant("5", "the last to come is the first to go", [
+    "queue/machine.ts",
+    "const entry = this.front; if (entry !== null) this.remove(entry);",
+    "const entry = this.rear; if (entry !== null) this.remove(entry);",
+  ]),
+  mutant(
+    "5",
+    "a newcomer passes the waiters",
+    [
+      "bulkhead/guard.ts",
+      "if (this.gate.free && (this.queue.size === 0 || this.calling === asking)) return null;",
+      "if (this.gate.free) return null;",
+    ],
+    [
+      "bulkhead/guard.ts",
+      "if (this.queue.size > 0) this.callWaiters();",
+      "this.runtime.loop.push({ context: null, run: () => this.callWaiters() });",
+    ],
+  ),
+  mutant("6", "the wait for a place has no limit of its own", [
+    "bulkhead/guard.ts",
+    "const limitMs = Math.min(this.queue.maxWaitMs, call.deadline - now);",
+    "const limitMs = call.deadline - now;",
+  ]),
+  mutant("6", "attempts are not counted", [
+    "retry/machine.ts",
+    "if (number >= this.attempts) return this.attempts > 1 ? ATTEMPTS_SPENT : null;",
+    "",
+  ]),
+  mutant("8", "a local refusal is retried", [
+    "retry/machine.ts",
+    'if (exit.kind !== "failed") return null;',
+    'if (exit.kind === "rejected" && number < this.attempts) return { kind: "again", delayMs: 1, token: null };' +
+      ' if (exit.kind !== "failed") return null;',
+  ]),
+  mutant("8", "what may have taken effect is repeated", [
+    "retry/machine.ts",
+    'if (rule === "always" || exit.effect === "none" || call.repeatable) return undefined;',
+    "return undefined;",
+  ]),
+  mutant("9", "a deadline does not count in a queue", [
+    "bulkhead/guard.ts",
+    "const limitMs = Math.min(this.queue.maxWaitMs, call.deadline - now);",
+    "const limitMs = this.queue.maxWaitMs;",
+  ]),
+  mutant("9", "an attempt may take longer than its call", [
+    "attempt.ts",
+    "const limit = Math.min(this.timeoutMs, this.call.deadline - now);",
+    "const limit = this.timeoutMs;",
+  ]),
+  mutant("9", "a backoff beyond the deadline is slept", [
+    "retry/machine.ts",
+    "if (call.deadline - now - delayMs < Math.max(this.minUsefulMs, Number.MIN_VALUE)) return NO_TIME;",
+    "",
+  ]),
+  mutant("10", "a token is not handed back when its call is cancelled in the backoff (fused)", [
+    "fused.ts",
+    "this.call.runtime.cancel(this); if (this.token !== null) this.token.cancel();",
+    "this.call.runtime.cancel(this);",
+  ]),
+  mutant("10", "a token is not handed back when its call is cancelled in the backoff (generators)", [
+    "retry/guard.ts",
+    "} finally { if (token !== null) token.cancel(); }",
+    "} finally { }",
+  ]),
+  mutant("10", "a repeat earns like a first attempt", [
+    "attempt.ts",
+    "else if (leaf.budget !== null) leaf.budget.firstSent();",
+    "if (leaf.budget !== null) leaf.budget.firstSent();",
+  ]),
+  mutant("10", "a reservation costs nothing", [
+    "budget/machine.ts",
+    "this.thousandths -= ONE; this.reserved++;",
+    "this.reserved++;",
+  ]),
+  mutant("parity", "the fused path tells of its decisions too late", [
+    "fused.ts",
+    "if (decision !== null) emitDecision(this, decision, number);",
+    "if (decision !== null) this.runtime.loop.push({ context: null, run: () => emitDecision(this, decision, number) });",
+  ]),
+];
+
+/** A pattern that finds a text whatever white space it is broken over. */
+export function patternOf(find: string): RegExp {
+  const parts = find.split(" ").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
+  return new RegExp(parts.join("\\s+"), "g");
+}
