@@ -34,6 +34,7 @@ describe("an error of the network", () => {
     ["a reset of a socket in use", coded("ECONNRESET"), broken],
     ["undici's word for it", coded("UND_ERR_SOCKET"), broken],
     ["no HTTP at all", coded("HPE_INVALID_CONSTANT"), broken],
+    ["no HTTP at all, without a code", Object.assign(new Error("?"), { name: "HTTPParserError" }), broken],
     ["less than announced", coded("UND_ERR_RES_CONTENT_LENGTH_MISMATCH"), broken],
     ["an expired certificate", coded("CERT_HAS_EXPIRED"), untrusted],
     ["the wrong host's certificate", coded("ERR_TLS_CERT_ALTNAME_INVALID"), untrusted],

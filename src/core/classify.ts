@@ -64,7 +64,7 @@ function classifyError(error: unknown): Failed {
     if (cause instanceof TimeoutError) return failed(error, "transient");
     if (cause instanceof RefusedError)
       return failed(error, "throttling", { effect: "none", pushback: "never" });
-    const { code } = cause as { code?: unknown };
+    const { code, name } = cause as { code?: unknown; name?: unknown };
     if (typeof code === "string") {
       if (NOT_SENT.has(code) || whileConnecting(cause)) {
         return failed(error, "transient", { effect: "none", ended: "unsent" });
@@ -74,6 +74,8 @@ function classifyError(error: unknown): Failed {
         return failed(error, "permanent", { effect: "none", ended: "unsent", pushback: "never" });
       }
     }
+    // undici 7 gives no code to a reply that is no HTTP from its first byte.
+    if (name === "HTTPParserError") return failed(error, "transient");
     cause = (cause as { cause?: unknown }).cause;
   }
   return failed(error, classOf(error));
