@@ -132,7 +132,7 @@ describe("the attempt's time runs on", () => {
     const { response, places, server, view } = await held({ ...slow, body: "x".repeat(300_000) });
     expect([places(), server.sockets.open]).toEqual([1, 1]);
     await until(() => places() === 0);
-    await until(() => server.sockets.closed === 1);
+    await until(() => server.sockets.closed >= 1);
     expect(view.abandoned).toBe(0);
     await expect(response.text()).rejects.toThrow(TimeoutError);
   });
@@ -145,7 +145,7 @@ describe("the attempt's time runs on", () => {
     const { response, places, server } = await held(slow);
     await expect(use(response)).rejects.toThrow(TimeoutError);
     await until(() => places() === 0);
-    await until(() => server.sockets.closed === 1);
+    await until(() => server.sockets.closed >= 1);
   });
 
   it("and a stream that ignores the signal is not taken for a whole body", async () => {
