@@ -1,8 +1,8 @@
 /** Plimsoll on Node: the same names, with Node's clock, timers and async context plugged in. */
 import { plugHost } from "./facade/host.ts";
-import { ambient } from "./node/context.ts";
+import { contextReader } from "./node/context.ts";
 import { nodeRuntime } from "./node/runtime.ts";
 
-plugHost({ runtime: nodeRuntime, ambient });
+plugHost({ runtime: nodeRuntime, ambient: contextReader() });
 
 export * from "./index.ts";
