@@ -3,8 +3,8 @@
 import { runNode } from "./lib/run.mjs";
 import { fail, setup } from "./setup.mjs";
 
-/** The command line of the main job. */
-const main = ["cli/bin/plimsoll.js", "--help"];
+/** The main job: an outage, replayed and then for real. */
+const main = ["shop/dist/main.js"];
 
 await setup().catch(fail);
 const { code } = await runNode([...main, ...process.argv.slice(2)]);
