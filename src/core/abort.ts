@@ -3,11 +3,18 @@
  * AbortController costs more than all guards together, or by one plain listener. Both run from the loop, since they
  * are not ours.
  */
+import type { Exit } from "./call.ts";
+import { TimeoutError } from "./errors.ts";
 import type { Task } from "./loop.ts";
 import type { Runtime } from "./runtime.ts";
 
+/** Work that hears of its end without a closure. `fire` is called inside the kernel: it may only push a task. */
+export interface AbortTarget {
+  fire(reason: unknown): void;
+}
+
 /** The end of an attempt as its work hears it. */
-export class Abort implements Task {
+export class Abort implements AbortTarget, Task {
   readonly context = null;
   private readonly runtime: Runtime;
   private controller: AbortController | null = null;
@@ -44,4 +51,11 @@ export class Abort implements Task {
   run(): void {
     this.controller?.abort(this.reason);
   }
+}
+
+/** What the work is told: the reason of a cancel, the error of a timeout, or the exit that ended the attempt. */
+export function reasonOf(because: Exit | TimeoutError): unknown {
+  if (because instanceof TimeoutError) return because;
+  if (because.kind === "cancelled") return because.reason;
+  return because.kind === "failed" ? because.error : because;
 }

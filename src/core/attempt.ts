@@ -8,7 +8,7 @@
  * The attempt is its own timer, first of its wait, then of its work; and it makes an AbortSignal only when the work
  * reads one, because a used AbortController costs more than all guards together.
  */
-import { Abort } from "./abort.ts";
+import { Abort, type AbortTarget, reasonOf } from "./abort.ts";
 import { Admission, EXPIRED, type Plan } from "./admission.ts";
 import { type Exit, failed, type Outcome, ok, type Rejected, rejected } from "./call.ts";
 import { classify } from "./classify.ts";
@@ -36,7 +36,7 @@ export class Attempt extends Admission implements Task {
   private workEnded = false;
   private wasAbandoned = false;
   /** Made when the work asks to hear of its end, or is given up. */
-  private abort: Abort | null = null;
+  private abort: Abort | AbortTarget | null = null;
 
   constructor(runtime: Runtime, leaf: Leaf, plan: Plan, maker: Process, work: unknown) {
     super(runtime, leaf.run, plan, leaf.attemptTimeoutMs);
@@ -65,9 +65,14 @@ export class Attempt extends Admission implements Task {
     this.aborting.listen(listener);
   }
 
+  /** Tells `target` instead, and nobody else: for work that is an object itself, and counts what it allocates. */
+  abortTo(target: AbortTarget): void {
+    this.abort = target;
+  }
+
   private get aborting(): Abort {
-    this.abort ??= new Abort(this.runtime);
-    return this.abort;
+    if (!(this.abort instanceof Abort)) this.abort = new Abort(this.runtime);
+    return this.abort as Abort;
   }
 
   /** Keeps the attempt alive until the returned function is called: for a body that outlives its headers. */
@@ -253,7 +258,7 @@ export class Attempt extends Admission implements Task {
     const { reclaimAbandonedAfterMs } = this.leaf;
     if (reclaimAbandonedAfterMs < Infinity)
       this.runtime.arm(this, this.runtime.now() + reclaimAbandonedAfterMs);
-    this.aborting.fire(reasonOf(because) ?? new CancelledError());
+    (this.abort ?? this.aborting).fire(reasonOf(because) ?? new CancelledError());
   }
 
   /** Nothing of it is left in this process. */
@@ -290,10 +295,4 @@ export class Attempt extends Admission implements Task {
   private tell(body: EventBody): void {
     if (this.runtime.sink !== null) this.runtime.emit(callEvent(this.call, this.runtime.now(), body));
   }
-}
-
-function reasonOf(because: Exit | TimeoutError): unknown {
-  if (because instanceof TimeoutError) return because;
-  if (because.kind === "cancelled") return because.reason;
-  return because.kind === "failed" ? because.error : because;
 }

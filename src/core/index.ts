@@ -1,4 +1,5 @@
 /** The core: guards, machines and driver, without promises, clocks or timers of their own. */
+export type { AbortTarget } from "./abort.ts";
 export {
   Admission,
   type Admitter,

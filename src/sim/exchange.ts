@@ -6,9 +6,11 @@
  * nobody. When the callee's call ends before its work has (a cancel, or its deadline), the work is stopped. A
  * callee whose time is over, or that waited in vain for somebody else, says 504; one that was refused says 503.
  */
+import type { AbortTarget } from "../core/abort.ts";
 import type { Attempt } from "../core/attempt.ts";
 import type { Exit } from "../core/call.ts";
 import { type ClassifiedError, FAILURE } from "../core/classify.ts";
+import type { Task } from "../core/loop.ts";
 import type { Answer, CallProcess } from "../core/process.ts";
 import type { Handler } from "./handler.ts";
 import type { Link, Target } from "./link.ts";
@@ -62,7 +64,8 @@ const SOCKET_CLOSED: ClassifiedError = Object.freeze({
  * A request and its reply. In an outage hundreds of thousands of them wait for a place, so it holds no more than it
  * must.
  */
-export class Exchange implements Answer {
+export class Exchange implements AbortTarget, Answer, Task {
+  readonly context = null;
   readonly link: Link;
   /** What the callee does for it. */
   readonly served: Served;
@@ -74,6 +77,8 @@ export class Exchange implements Answer {
   /** The work, once it has a place. */
   handler: Handler | null = null;
   private caller: Attempt | null;
+  /** Why the caller gave up, once it has. */
+  private reason: unknown = undefined;
 
   constructor(link: Link, served: Served, origin: Origin, caller: Attempt) {
     this.link = link;
@@ -81,7 +86,7 @@ export class Exchange implements Answer {
     this.action = origin.action;
     this.parent = origin.exchange;
     this.caller = caller;
-    caller.onAbort((reason) => this.gaveUp(reason));
+    caller.abortTo(this);
   }
 
   /** Whether anybody still waits for the reply, all the way up to the user. */
@@ -101,13 +106,20 @@ export class Exchange implements Answer {
     if (caller === null || exit.kind === "cancelled") return;
     this.caller = null;
     const reply = replyOf(exit);
-    link.tap.replied(this, reply, link.now() - caller.sentAt);
+    link.tap.replied(this, reply, link.runtime.now() - caller.sentAt);
     if (exit.kind === "ok") caller.succeed(exit.value);
     else caller.fail(reply === "late" ? link.late : link.unavailable);
   }
 
-  private gaveUp(reason: unknown): void {
-    const { caller, link, callee } = this;
+  /** The caller's kernel gives it up: heard at the loop's next safe point. */
+  fire(reason: unknown): void {
+    this.reason = reason;
+    this.link.runtime.loop.push(this);
+  }
+
+  /** The caller has given up. Called by the loop. */
+  run(): void {
+    const { caller, link, callee, reason } = this;
     if (caller === null) return;
     this.caller = null;
     link.tap.gaveUp(this, reason);

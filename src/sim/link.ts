@@ -46,7 +46,7 @@ export class Link {
   unavailable: ClassifiedError = RETRYABLE_503;
   late: ClassifiedError = RETRYABLE_504;
   readonly targets: Map<string, Target> = new Map();
-  private readonly runtime: Runtime;
+  readonly runtime: Runtime;
   private readonly random: Random;
   private shared: DependencyPolicy | null = null;
   private sends: "none" | "attempt" | "request" = "none";
@@ -58,11 +58,6 @@ export class Link {
     this.random = runtime.random.fork(`instance for ${name}`);
     this.servers = servers;
     this.tap = tap;
-  }
-
-  /** The clock. */
-  now(): number {
-    return this.runtime.now();
   }
 
   /** The shared guards. */

@@ -60,11 +60,11 @@ class Store extends ServerTap {
   readonly stoppedAt: number[] = [];
 
   override finished(exchange: Exchange): void {
-    this.done.push({ at: exchange.link.now(), wanted: exchange.wanted });
+    this.done.push({ at: exchange.link.runtime.now(), wanted: exchange.wanted });
   }
 
   override stopped(exchange: Exchange): void {
-    this.stoppedAt.push(exchange.link.now());
+    this.stoppedAt.push(exchange.link.runtime.now());
   }
 }
 

@@ -64,7 +64,7 @@ export const MUTANTS: readonly Mutant[] = [
   mutant("2", "abandoned work is not counted", ["attempt.ts", "this.leaf.abandoned++;", ""]),
   mutant("2", "work is not told that it is given up", [
     "attempt.ts",
-    "this.aborting.fire(reasonOf(because) ?? new CancelledError());",
+    "(this.abort ?? this.aborting).fire(reasonOf(because) ?? new CancelledError());",
     "",
   ]),
   mutant("2", "a second end of the work counts", [

@@ -167,7 +167,7 @@ export class ShopTap extends ServerTap {
   }
 
   override finished(exchange: Exchange): void {
-    this.measures.requestFinished(exchange.link.now());
+    this.measures.requestFinished(exchange.link.runtime.now());
   }
 }
 
