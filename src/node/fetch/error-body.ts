@@ -16,12 +16,12 @@ export async function readShort(
   const { body } = response;
   if (body === null) return "";
   const reader = body.getReader();
-  const giveUp = (): void => void reader.cancel().catch(() => {});
+  const giveUp = (): Promise<void> => reader.cancel().catch(() => {});
   if (Number(response.headers.get("content-length")) > limits.bytes) {
-    giveUp();
+    await giveUp();
     return "";
   }
-  const timer = runtime.after(limits.ms, giveUp);
+  const timer = runtime.after(limits.ms, () => void giveUp());
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
@@ -31,7 +31,7 @@ export async function readShort(
       text += decoder.decode(bytes.subarray(0, limits.bytes - size), { stream: true });
       size += bytes.byteLength;
       if (size > limits.bytes) {
-        giveUp();
+        await giveUp();
         break;
       }
     }
