@@ -239,6 +239,9 @@ function promiseOf(call: CallProcess, signals: readonly AbortSignal[], asOutcome
     if (signals === NO_SIGNALS) return call.answerTo(settlement, resolve);
     call.answerTo(new FollowingSettlement(signals, settlement), resolve);
     for (const signal of signals) follow(signal, call);
+    // The work has begun, and may have fired a signal before anybody followed it.
+    const fired = signals.find((signal) => signal.aborted);
+    if (fired !== undefined) call.cancel(fired.reason);
   });
 }
 
