@@ -1,0 +1,25 @@
+// Case 058: a late rejection after the timeout has won.
+import { expect, it } from "vitest";
+import { runSource } from "../../scripts/lib/bundle.mjs";
+
+it("case 058: work that rejects after its limit is counted, and is nobody's unhandled rejection", async () => {
+  const { code, stdout, stderr } = await runSource(
+    `
+    import { dependency } from "~/src/index.ts";
+    import { NodeRuntime } from "~/src/node/runtime.ts";
+    const unhandled = [];
+    process.on("unhandledRejection", (reason) => unhandled.push(reason));
+    const runtime = new NodeRuntime();
+    const view = dependency({ name: "stock" }, runtime).operation("view", { attemptTimeoutMs: 50 });
+    const late = () => new Promise((_, reject) => setTimeout(reject, 100, new Error("late")));
+    const outcomes = [];
+    for (let i = 0; i < 3; i++) view(late).catch((error) => outcomes.push(error.name));
+    view.outcome(late).then((outcome) => outcomes.push(outcome.ended));
+    setTimeout(() => console.log(outcomes.sort().join(), view.abandoned), 80);
+    setTimeout(() => console.log(unhandled.length, view.abandoned, runtime.pending), 200);
+  `,
+    ["--unhandled-rejections=warn"],
+  );
+  expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+  expect(stdout).toBe("TimeoutError,TimeoutError,TimeoutError,timeout 4\n0 0 0\n");
+});
