@@ -2,7 +2,8 @@
  * `npm run bench -- http [--json] [--rounds N]`: what HTTP costs under guards, over loopback, two processes each.
  *
  * Servers: requests a second and CPU time a request of a bare `node:http` server and of the same under
- * `guardedHandler`, with a cap, a queue and a time limit. Clients: a bare fetch, and the same through a guard.
+ * `guardedHandler`, with a cap, a queue and a time limit; once more in a process that also makes guarded calls, where
+ * each request is carried to them by AsyncLocalStorage. Clients: a bare fetch, and the same through a guard.
  * The server's CPU time is the steadier number: requests a second are also the loader's and the kernel's.
  */
 import { type ChildProcess, fork } from "node:child_process";
@@ -10,8 +11,6 @@ import { createServer, type RequestListener } from "node:http";
 import { connect } from "node:net";
 import { loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
-import { dependency } from "plimsoll";
-import { fetch as guardedFetch } from "plimsoll/fetch";
 import { guardedHandler } from "plimsoll/http";
 
 const SOCKETS = 50;
@@ -25,26 +24,39 @@ const handler: RequestListener = async (_, response) => {
   response.end(BODY);
 };
 const bulkhead = { limit: 1_000, queue: { maxWaiting: 1_000, maxWaitMs: 1_000 } };
-const servers: Record<string, () => RequestListener> = {
-  bare: () => handler,
-  guarded: () => guardedHandler({ bulkhead, maxTimeoutMs: 5_000 }, handler),
+const guarded = (): RequestListener => guardedHandler({ bulkhead, maxTimeoutMs: 5_000 }, handler);
+const servers: Record<string, () => Promise<RequestListener>> = {
+  bare: async () => handler,
+  guarded: async () => guarded(),
+  "guarded, calling": async () => {
+    await import("plimsoll");
+    return guarded();
+  },
 };
-const view = dependency({ name: "stock", bulkhead: { limit: 10 } }).operation("view", {
-  attemptTimeoutMs: 5_000,
-  idempotent: true,
-  retry: { attempts: 2 },
-  breaker: { window: { calls: 20 }, failureRate: 0.5, openMs: 5_000 },
-});
-const clients: Record<string, (url: string) => Promise<unknown>> = {
-  bare: (url) => fetch(url).then((response) => response.json()),
-  "bare with a signal": (url) =>
+
+type Client = (url: string) => Promise<unknown>;
+const clients: Record<string, () => Promise<Client>> = {
+  bare: async () => (url) => fetch(url).then((response) => response.json()),
+  "bare with a signal": async () => (url) =>
     fetch(url, { signal: new AbortController().signal }).then((response) => response.json()),
-  guarded: (url) => view((attempt) => guardedFetch(url, attempt).then((response) => response.json())),
+  guarded: guardedClient,
 };
+
+async function guardedClient(): Promise<Client> {
+  const { dependency } = await import("plimsoll");
+  const { fetch: guardedFetch } = await import("plimsoll/fetch");
+  const view = dependency({ name: "stock", bulkhead: { limit: 10 } }).operation("view", {
+    attemptTimeoutMs: 5_000,
+    idempotent: true,
+    retry: { attempts: 2 },
+    breaker: { window: { calls: 20 }, failureRate: 0.5, openMs: 5_000 },
+  });
+  return (url) => view((attempt) => guardedFetch(url, attempt).then((response) => response.json()));
+}
 
 type Sample = Record<string, number>;
 const [role, name = "", port = ""] = process.argv.slice(2);
-if (role === "serve") serve(name);
+if (role === "serve") await serve(name);
 else if (role === "load") report({ perSecond: await load(Number(port)) });
 else if (role === "call") report({ us: await call(name, port) });
 else await main();
@@ -53,8 +65,8 @@ function report(sample: Sample): void {
   process.send?.(sample, () => process.exit(0));
 }
 
-function serve(which: string): void {
-  const server = createServer((servers[which] as () => RequestListener)());
+async function serve(which: string): Promise<void> {
+  const server = createServer(await (servers[which] as () => Promise<RequestListener>)());
   server.listen(0, "127.0.0.1", () => process.send?.(server.address()));
   let since = process.cpuUsage();
   process.on("message", () => {
@@ -81,7 +93,7 @@ async function load(to: number): Promise<number> {
 }
 
 async function call(which: string, to: string): Promise<number> {
-  const once = clients[which] as (url: string) => Promise<unknown>;
+  const once = await (clients[which] as () => Promise<Client>)();
   for (let n = 0; n < FETCHES; n++) await once(to);
   const start = performance.now();
   for (let n = 0; n < FETCHES; n++) await once(to);
