@@ -2,7 +2,7 @@
 // runs of a seed differ only from 20:02:00 on, so what comes before is read off one of them.
 import { describe, expect, it } from "vitest";
 import { recoveredAt } from "../../src/sim/index.ts";
-import { everySeed, over, Runs, recovered, row } from "./runs.ts";
+import { everySeed, FEW, over, Runs, recovered, row } from "./runs.ts";
 
 const flush = { "at.120.flush": true };
 const noRetries = {
@@ -69,9 +69,9 @@ describe("20:02:00: getting out", () => {
     expect(flushed.all.map(recovered).filter((at) => at <= 121).length).toBeGreaterThanOrEqual(4);
   });
 
-  const shed = new Runs({ setting: "C0", untilS: 123, overrides: { "at.120.shed": 0.5 } });
+  const shed = new Runs({ setting: "C0", untilS: 123, overrides: { "at.120.shed": 0.5 } }, FEW);
   everySeed("10.c", "half the arrivals shed: never", shed, null, ({ replay }) => replay.recoveredAtS);
 
-  const quiet = new Runs({ setting: "C0", untilS: 126, overrides: noRetries });
+  const quiet = new Runs({ setting: "C0", untilS: 126, overrides: noRetries }, FEW);
   row("10.d", "a flush and no retries: recovers at", 120, 123, () => quiet.mean(recovered));
 });
