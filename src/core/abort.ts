@@ -1,6 +1,6 @@
 /**
  * How work hears that nobody waits for it any more: by an AbortSignal, made on first use because a used
- * AbortController costs more than all guards together, or by one plain listener. Both run from the loop, since they
+ * AbortController costs more than all guards together, or by plain listeners. Both run from the loop, since they
  * are not ours.
  */
 import type { Exit } from "./call.ts";
@@ -18,7 +18,7 @@ export class Abort implements AbortTarget, Task {
   readonly context = null;
   private readonly runtime: Runtime;
   private controller: AbortController | null = null;
-  private listener: ((reason: unknown) => void) | null = null;
+  private readonly listeners: ((reason: unknown) => void)[] = [];
   private reason: unknown = undefined;
 
   constructor(runtime: Runtime) {
@@ -33,9 +33,9 @@ export class Abort implements AbortTarget, Task {
     return this.controller.signal;
   }
 
-  /** Calls `listener` once. */
+  /** Calls `listener` once, after those that came before it. */
   listen(listener: (reason: unknown) => void): void {
-    if (this.reason === undefined) this.listener = listener;
+    if (this.reason === undefined) this.listeners.push(listener);
     else this.runtime.loop.deliver(listener, this.reason);
   }
 
@@ -43,7 +43,7 @@ export class Abort implements AbortTarget, Task {
   fire(reason: unknown): void {
     this.reason = reason;
     const { loop } = this.runtime;
-    if (this.listener !== null) loop.deliver(this.listener, reason);
+    for (const listener of this.listeners) loop.deliver(listener, reason);
     if (this.controller !== null) loop.push(this);
   }
 

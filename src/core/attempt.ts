@@ -60,7 +60,7 @@ export class Attempt extends Admission implements Task {
     return this.aborting.signal;
   }
 
-  /** Calls `listener` once when the attempt is given up: a signal's cheap twin, for adapters. One listener. */
+  /** Calls `listener` once when the attempt is given up: a signal's cheap twin, for adapters. */
   onAbort(listener: (reason: unknown) => void): void {
     this.aborting.listen(listener);
   }
