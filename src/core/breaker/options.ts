@@ -43,7 +43,7 @@ export interface BreakerOptions {
    * dependency. "failure" only to reproduce the Basketly page's C7.
    */
   readonly localRefusals?: "ignored" | "failure";
-  /** `enforce` (default); `observe`: decide and report, refuse nothing; or forced. Can be changed later. */
+  /** `enforce`; `observe`: decide and report, refuse nothing; or forced. Can be changed later. Default "enforce". */
   readonly mode?: BreakerMode;
 }
 
