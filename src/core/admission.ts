@@ -21,6 +21,8 @@ export interface Permit {
   settle(evidence: Evidence, admission: Admission): void;
   /** The work has ended; the place is free. Called once. */
   release(): void;
+  /** After how many ms the place of abandoned work is taken back; never when undefined. */
+  readonly reclaimAbandonedAfterMs?: number;
 }
 
 /** Where an admission waits for a place. Waiting is bounded in number and in time. */
@@ -236,4 +238,28 @@ export abstract class Admission extends Timer implements Asking {
     this.permits = null;
     for (let i = 0; i < permits.length; i++) (permits[i] as Permit).release();
   }
+
+  /** What is held is held by abandoned work: has it taken back when its time comes, if it has one. */
+  protected reclaimLater(): void {
+    const firstMs = soonest(this.permits);
+    if (firstMs < Infinity) this.runtime.arm(this, this.runtime.now() + firstMs);
+  }
+
+  /** Takes back the places that are due, and only those; the others have a later time, or none. */
+  protected reclaim(): void {
+    const held = this.permits ?? [];
+    const dueMs = soonest(held);
+    const kept = held.filter((permit) => reclaimOf(permit) > dueMs);
+    this.permits = kept;
+    if (soonest(kept) < Infinity) this.runtime.arm(this, this.dueAt + soonest(kept) - dueMs);
+    for (const permit of held) if (reclaimOf(permit) <= dueMs) permit.release();
+  }
+}
+
+function reclaimOf({ reclaimAbandonedAfterMs }: Permit): number {
+  return reclaimAbandonedAfterMs ?? Infinity;
+}
+
+function soonest(permits: readonly Permit[] | null): number {
+  return permits === null ? Infinity : Math.min(Infinity, ...permits.map(reclaimOf));
 }

@@ -225,7 +225,7 @@ export class Attempt extends Admission implements Task {
         new TimeoutError(this.call, this.deadline - this.sentAt, this.call.deadline <= this.deadline),
       );
     } else {
-      this.release();
+      this.reclaim();
       this.tell({ type: "attempt.ended", attempt: this.number, reclaimed: true });
     }
   }
@@ -255,9 +255,7 @@ export class Attempt extends Admission implements Task {
     this.wasAbandoned = true;
     this.leaf.abandoned++;
     this.tell({ type: "attempt.abandoned", attempt: this.number });
-    const { reclaimAbandonedAfterMs } = this.leaf;
-    if (reclaimAbandonedAfterMs < Infinity)
-      this.runtime.arm(this, this.runtime.now() + reclaimAbandonedAfterMs);
+    if (this.leaf.reclaimAbandonedAfterMs < Infinity) this.reclaimLater();
     (this.abort ?? this.aborting).fire(reasonOf(because) ?? new CancelledError());
   }
 

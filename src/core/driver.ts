@@ -231,10 +231,17 @@ class Scope extends Admission implements Step {
     this.open = false;
     this.settle(evidenceOf(exit));
     this.endOne();
+    if (this.live > 0 && exit.kind !== "ok") this.reclaimLater();
   }
 
   override fire(): void {
-    this.waitEnded();
+    if (this.room === null) this.reclaim();
+    else this.waitEnded();
+  }
+
+  protected override ended(): void {
+    this.runtime.cancel(this);
+    super.ended();
   }
 
   protected override admitted(): void {

@@ -355,19 +355,16 @@ export class Checker {
       working.add(attempt);
       for (let outer = attempt.outer; outer !== null; outer = outer.outer) around.add(outer);
     }
+    const reclaims = program.bulkheads[index]?.reclaimMs !== null;
     let [least, most] = [0, 0];
     for (const admission of bulkhead.holders) {
       const call = this.#world.calls[Number(admission.call.tenant)];
       if (admission instanceof Attempt) {
         if (!working.has(admission)) continue;
-        const stack = this.#shapes[call?.spec.stack ?? 0];
-        const reclaims = stack?.innermost.some(
-          (guard) => guard.kind === "bulkhead" && program.bulkheads[guard.of]?.reclaimMs !== null,
-        );
-        if (reclaims !== true || admission.state === "sent") least++;
+        if (!reclaims || admission.state === "sent") least++;
         most++;
       } else if (around.has(admission)) {
-        least++;
+        if (!reclaims) least++;
         most++;
       } else if (call !== undefined && call.answers.length === 0) most++;
     }

@@ -51,10 +51,11 @@ export const MUTANTS: readonly Mutant[] = [
     'else if (exit.kind !== "ok") this.abandon(exit);',
     'else if (exit.kind !== "ok") { this.release(); this.abandon(exit); }',
   ]),
-  mutant("2", "a place is given back twice", [
+  mutant("2", "a place is given back twice", ["admission.ts", "this.permits = kept;", ""]),
+  mutant("2", "a place is taken back that was not to be", [
     "admission.ts",
-    "if (permits === null) return; this.permits = null;",
-    "if (permits === null) return;",
+    "const dueMs = soonest(held);",
+    "const dueMs = Infinity;",
   ]),
   mutant("2", "the timer goes on after the answer", [
     "attempt.ts",

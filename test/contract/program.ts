@@ -258,8 +258,15 @@ class Maker {
     const dice = this.#dice;
     const run: GuardSpec[] = [];
     if (this.#breakers > 0 && dice.chance(0.5)) run.push({ kind: "breaker", of: dice.int(this.#breakers) });
-    if (this.#bulkheads.length > 0 && dice.chance(0.6))
-      run.push({ kind: "bulkhead", of: dice.int(this.#bulkheads.length) });
+    if (this.#bulkheads.length > 0 && dice.chance(0.6)) {
+      const of = dice.int(this.#bulkheads.length);
+      run.push({ kind: "bulkhead", of });
+      const other = this.#bulkheads.findIndex(
+        ({ maxWaiting }, index) =>
+          index !== of && (maxWaiting === 0 || this.#bulkheads[of]?.maxWaiting === 0),
+      );
+      if (other >= 0 && dice.chance(0.4)) run.push({ kind: "bulkhead", of: other });
+    }
     return dice.chance(0.2) ? run.reverse() : run;
   }
 

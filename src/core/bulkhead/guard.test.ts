@@ -110,6 +110,41 @@ describe("bulkhead", () => {
     expect(lab.log.filter((type) => type === "attempt.ended")).toHaveLength(2);
   });
 
+  it("takes back its own places only, each in its own time, around a sequence too", () => {
+    const lab = new Lab();
+    const made = (reclaimAbandonedAfterMs: number): Bulkhead =>
+      new Bulkhead({ limit: 1, reclaimAbandonedAfterMs }, lab.runtime);
+    const [never, soon, later, around] = [made(Infinity), made(10), made(30), made(20)] as [
+      Bulkhead,
+      Bulkhead,
+      Bulkhead,
+      Bulkhead,
+    ];
+    const stack = lab.stack([
+      bulkhead(around),
+      retry({ attempts: 1 }),
+      bulkhead(never),
+      bulkhead(soon),
+      bulkhead(later),
+      timeout(50),
+    ]);
+    const held = (): number[] => [never, soon, around, later].map((cap) => cap.gate.held);
+    const call = lab.start(stack, lab.hangs);
+    lab.runtime.advance(59);
+    expect(held()).toEqual([1, 1, 1, 1]);
+    for (const left of [
+      [1, 0, 1, 1],
+      [1, 0, 0, 1],
+      [1, 0, 0, 0],
+    ]) {
+      lab.runtime.advance(left[2] === 1 ? 1 : 10);
+      expect(held()).toEqual(left);
+    }
+    expect(lab.runtime.pending).toBe(0);
+    call.sent[0]?.succeed("at last");
+    expect(held()).toEqual([0, 0, 0, 0]);
+  });
+
   it("holds a place for a body that outlives its answer", () => {
     const { lab, cap, stack } = made({ limit: 1 });
     let finish = (): void => {};
