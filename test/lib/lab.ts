@@ -11,7 +11,6 @@ import {
   failed,
   type Guard,
   type Judge,
-  type Outcome,
   PLAIN_CALL,
   type PlimsollEvent,
   type RetryBudget,
@@ -139,7 +138,3 @@ export function only<K extends Exit["kind"]>(started: Started, kind: K): Extract
   }
   return exit as Extract<Exit, { kind: K }>;
 }
-
-/** An outcome by judgement: for stacks whose work returns outcomes. */
-export const asReturned: Judge = (result) =>
-  "error" in result ? failed(result.error, "transient") : (result.value as Outcome);
