@@ -13,8 +13,11 @@
  */
 export type Criticality = "criticalPlus" | "critical" | "sheddablePlus" | "sheddable";
 
-/** Why an attempt is made. A probe is an attempt that a half-open breaker let through. */
-export type AttemptKind = "original" | "retry" | "hedge" | "probe";
+/**
+ * Why an attempt is made. A probe is one that a half-open breaker let through; a fallback is the substitute's own work,
+ * which sends nothing to the dependency.
+ */
+export type AttemptKind = "original" | "retry" | "hedge" | "probe" | "fallback";
 
 /**
  * Whether a repeat may help. `transient`: later or elsewhere it may work. `throttling`: the dependency asked for

@@ -25,8 +25,6 @@ export interface Leaf {
   perform(attempt: Attempt, work: unknown): void;
   /** A judge of the user's, which may throw; null for the library's own. */
   readonly judge: Judge | null;
-  /** Whether this is a guard's own work (a fallback's), which is nothing of the dependency's. */
-  readonly substitute: boolean;
   /** Attempts answered but not ended. */
   abandoned: number;
 }

@@ -27,7 +27,7 @@ export interface Process {
 export abstract class CallProcess extends Call implements Process, Task {
   readonly runtime: Runtime;
   readonly work: unknown;
-  /** How many attempts were sent; counted while somebody listens. */
+  /** How many attempts were sent to the dependency; counted while somebody listens. */
   sent = 0;
   private callerContext: Context | null = null;
   private answer: Answer | null;

@@ -150,7 +150,6 @@ export class Stack {
       ...this.newLeaf([], settings.attemptTimeoutMs),
       budget: null,
       minUsefulMs: 0,
-      substitute: true,
     });
     return { runtime, dependency, operation, idempotent, budget, minUsefulMs, leaf };
   }
@@ -167,7 +166,6 @@ export class Stack {
       budget,
       perform,
       judge,
-      substitute: false,
       abandoned: 0,
     };
   }

@@ -227,7 +227,7 @@ export class Checker {
   event(call: CallRun, event: PlimsollEvent): void {
     if (event.type === "call.answered") {
       call.answeredEvents++;
-      if (event.sent !== call.works.length + call.fallbackWorks.length)
+      if (event.sent !== call.works.length)
         this.fail("8", `call ${call.index} says it was sent ${event.sent} times`);
     } else if (event.type === "attempt.refused") call.refused = true;
     else if (event.type === "attempt.answered") this.#attemptAnswered(call, event);

@@ -74,7 +74,7 @@ export class FallbackGuard implements Sequence {
     return new Attempt(
       runtime,
       this.leaf,
-      { call: plan.call.withoutDeadline(), number: 1, kind: "original", token: null, outer: plan.outer },
+      { call: plan.call.withoutDeadline(), number: 1, kind: "fallback", token: null, outer: plan.outer },
       maker,
       work,
     );

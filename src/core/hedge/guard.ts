@@ -70,7 +70,7 @@ export class HedgeGuard implements Sequence {
   /** A token, null where no budget is kept, or why not. */
   private mayHedge(first: Fiber): Token | Rejected | null {
     const { step } = first;
-    if (!(step instanceof Attempt) || step.state !== "sent" || step.leaf.substitute) return NOT_SENT;
+    if (!(step instanceof Attempt) || step.state !== "sent" || step.kind === "fallback") return NOT_SENT;
     if (step.kind === "probe") return PROBE;
     return this.budget === null ? null : this.budget.reserve("hedge");
   }
