@@ -19,6 +19,9 @@ interface Action {
   nextAt: number;
 }
 
+/** The longest warm-up, in seconds. */
+const WARM_UP_S = 20;
+
 /** The longest an action can take after the load has ended: three attempts of 2 s and their backoff, and some more. */
 const LAST_ANSWER_MS = 9_000;
 
@@ -35,16 +38,43 @@ class App {
 
   async prepare({ plan, ports }: Orders): Promise<Ready> {
     this.#url = `http://127.0.0.1:${ports["shop-api"]}`;
+    this.#actions = this.#actionsOf(systemFor(plan), plan.seed);
+    await this.#warmUp();
+    this.#actions = this.#actionsOf(systemFor(plan), plan.seed);
     this.#fromS = plan.timetable.fromS - 1;
     this.#untilS = plan.timetable.untilS;
-    this.#actions = this.#actionsOf(systemFor(plan), plan.seed);
     return {};
   }
 
   begin(zeroAtMs: number): void {
     this.#seconds = new Seconds(zeroAtMs);
+    this.#latencies.clear();
+    this.#lags = [];
     for (const action of this.#actions) action.nextAt = this.#fromS + gap(action);
     this.#launch();
+  }
+
+  /**
+   * Offers the load until it is served well: connections are opened and code is compiled before anything counts, as
+   * before taking traffic. A timeout of 60 ms would else meet cold processes, and open breakers.
+   */
+  async #warmUp(): Promise<void> {
+    this.#seconds = new Seconds(Date.now());
+    this.#fromS = 0;
+    this.#untilS = WARM_UP_S;
+    for (const action of this.#actions) action.nextAt = gap(action);
+    this.#launch();
+    for (let second = 2; second < WARM_UP_S && !this.#servedWell(second - 1); second++) {
+      await new Promise((resolve) => setTimeout(resolve, (second + 0.5 - this.#seconds.now) * 1000));
+    }
+    this.#untilS = 0;
+    while (this.#pending > 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+
+  #servedWell(second: number): boolean {
+    const [, { offered = 0, failed = 0, cartDegraded = 0, goodput = 0 } = {}] =
+      this.#seconds.all.find(([at]) => at === second) ?? [];
+    return offered > 0 && failed + cartDegraded === 0 && goodput > 0.9 * offered;
   }
 
   async end(): Promise<Report> {
