@@ -65,7 +65,7 @@ export class Child {
 
   constructor(name: string) {
     this.name = name;
-    this.#child = fork(fileURLToPath(new URL(`./services/${name}.js`, import.meta.url)), {
+    this.#child = fork(fileURLToPath(new URL(`../dist/services/${name}.js`, import.meta.url)), {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
       serialization: "advanced",
       execArgv: [],

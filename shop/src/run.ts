@@ -108,7 +108,7 @@ function summary(plan: Plan, reports: readonly Report[]) {
 }
 
 /** One bad second is allowed in a real run: the machine has other work too. */
-function recovery(seconds: readonly Second[]): { recoveredAtS: number | null; badSeconds: number[] } {
+export function recovery(seconds: readonly Second[]): { recoveredAtS: number | null; badSeconds: number[] } {
   const bad = (second: Second): boolean => second.goodput < 0.95 * second.offered;
   for (const second of seconds) {
     if (second.at < 0 || bad(second)) continue;
