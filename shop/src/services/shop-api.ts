@@ -58,6 +58,7 @@ class ShopApi {
     const seconds = this.#seconds;
     if (seconds === null || event.dependency !== "stock") return;
     if (event.type === "attempt.sent") {
+      if (event.kind === "fallback") return;
       seconds.add("stockCalls");
       if (event.attempt > 1) seconds.add("retries");
     } else if (
