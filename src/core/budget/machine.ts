@@ -79,7 +79,7 @@ export class RetryBudget {
   firstSent(): void {
     this.firsts++;
     const level = this.thousandths + this.earn;
-    this.thousandths = level < this.full ? level : this.full;
+    this.thousandths = Math.min(level, this.full);
   }
 
   /**
