@@ -5,7 +5,8 @@ import { entries } from "../../scripts/lib/entries.mjs";
 import { root } from "../lib/repo.ts";
 import type { Block, Page } from "./markdown.ts";
 
-const folder = `${root}docs/dist`;
+/** A folder for each run, so that two of them do not meet. */
+const folder = `${root}docs/dist/${process.pid}`;
 
 /** A block as a module. */
 export interface Example {
@@ -37,7 +38,7 @@ export function writeExamples(pages: readonly Page[]): Example[] {
     paths,
   };
   const project = {
-    extends: "../../tsconfig.test.json",
+    extends: "../../../tsconfig.test.json",
     compilerOptions,
     include: ["*.check.ts"],
     exclude: [],
