@@ -17,7 +17,7 @@ import { callEvent, type EventBody } from "./events.ts";
 import { type Ending, evidenceOf } from "./evidence.ts";
 import type { Leaf, Result } from "./leaf.ts";
 import type { Task } from "./loop.ts";
-import type { Process } from "./process.ts";
+import type { Process } from "./progress.ts";
 import { type Context, MAX_TIMER_MS, type Runtime } from "./runtime.ts";
 
 /** `waiting` for a place, `admitted` but not yet started, `sent`, `answered`, and last `ended`. */

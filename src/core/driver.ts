@@ -14,7 +14,7 @@ import { type CallFields, type Exit, failed, type OperationSpec, type Rejected }
 import { evidenceOf } from "./evidence.ts";
 import type { Leaf } from "./leaf.ts";
 import type { Task } from "./loop.ts";
-import { type Answer, CallProcess, type Process } from "./process.ts";
+import { type Answer, CallProcess, type Process } from "./progress.ts";
 import type { Run } from "./run.ts";
 import { type Context, type Runtime, Timer } from "./runtime.ts";
 

@@ -19,7 +19,7 @@ import {
 } from "./call.ts";
 import type { FallbackGuard } from "./fallback/guard.ts";
 import type { Leaf } from "./leaf.ts";
-import { type Answer, CallProcess } from "./process.ts";
+import { type Answer, CallProcess } from "./progress.ts";
 import { emitDecision, type RetryGuard, reported } from "./retry/guard.ts";
 import type { Again } from "./retry/machine.ts";
 import { type Runtime, Timer } from "./runtime.ts";

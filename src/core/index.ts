@@ -115,7 +115,7 @@ export {
   type OperationOptions,
   OperationPolicy,
 } from "./policy.ts";
-export { type Answer, CallProcess, type Process } from "./process.ts";
+export { type Answer, CallProcess, type Process } from "./progress.ts";
 export { AdmissionQueue, type Entry, type QueueOptions } from "./queue/machine.ts";
 export { hash32, type Random, SeededRandom } from "./random.ts";
 export { RetryGuard, retry } from "./retry/guard.ts";

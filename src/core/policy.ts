@@ -14,7 +14,7 @@ import { type FallbackFunction, type FallbackOptions, fallback } from "./fallbac
 import { type HedgeOptions, hedge } from "./hedge/guard.ts";
 import type { Judge } from "./leaf.ts";
 import { checkFunction, checkKeys, checkMs, orDefault } from "./options.ts";
-import type { Answer, CallProcess } from "./process.ts";
+import type { Answer, CallProcess } from "./progress.ts";
 import { retry } from "./retry/guard.ts";
 import type { RetryOptions } from "./retry/machine.ts";
 import type { Runtime } from "./runtime.ts";

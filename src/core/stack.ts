@@ -20,7 +20,7 @@ import { OptionError } from "./errors.ts";
 import { FallbackGuard } from "./fallback/guard.ts";
 import { FusedCall, type FusedPolicy } from "./fused.ts";
 import type { Judge, Leaf } from "./leaf.ts";
-import type { Answer, CallProcess } from "./process.ts";
+import type { Answer, CallProcess } from "./progress.ts";
 import { RetryGuard } from "./retry/guard.ts";
 import { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";

@@ -26,7 +26,7 @@ const mutant = (
 
 export const MUTANTS: readonly Mutant[] = [
   mutant("1", "an answer is delivered again", [
-    "process.ts",
+    "progress.ts",
     "const answer = this.answer; this.answer = null;",
     "const answer = this.answer;",
   ]),

@@ -12,7 +12,7 @@ import { callEvent } from "../events.ts";
 import { endingOf } from "../evidence.ts";
 import type { Leaf } from "../leaf.ts";
 import { checkFunction, checkKeys, checkMs, orDefault } from "../options.ts";
-import type { Process } from "../process.ts";
+import type { Process } from "../progress.ts";
 import type { Binding, Guard } from "../stack.ts";
 
 /** Makes the substitute answer. It sees what it replaces. */

@@ -3,7 +3,7 @@ import type { Plan } from "../admission.ts";
 import type { Exit, Rejected } from "../call.ts";
 import { type Fiber, type Next, type Sequence, Sleep, type Steps } from "../driver.ts";
 import { callEvent } from "../events.ts";
-import type { CallProcess } from "../process.ts";
+import type { CallProcess } from "../progress.ts";
 import type { Random } from "../random.ts";
 import type { Guard } from "../stack.ts";
 import { type Again, type RetryOptions, RetryPolicy } from "./machine.ts";
