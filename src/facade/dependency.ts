@@ -27,7 +27,7 @@ import {
   type OperationOptions,
   type OperationPolicy,
 } from "../core/policy.ts";
-import type { Answer, CallProcess } from "../core/process.ts";
+import type { Answer, CallProcess } from "../core/progress.ts";
 import type { Runtime } from "../core/runtime.ts";
 import { type Ambient, ambient, theHost } from "./host.ts";
 import { performPromise, type Work } from "./perform.ts";

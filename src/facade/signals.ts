@@ -2,7 +2,7 @@
  * Callers' signals. However many calls hang on one signal, it has one listener of ours, and none once they have all
  * been answered: a process-wide signal never collects listeners.
  */
-import type { CallProcess } from "../core/process.ts";
+import type { CallProcess } from "../core/progress.ts";
 
 class Calls {
   private readonly signal: AbortSignal;

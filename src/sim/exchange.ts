@@ -11,7 +11,7 @@ import type { Attempt } from "../core/attempt.ts";
 import type { Exit } from "../core/call.ts";
 import { type ClassifiedError, FAILURE } from "../core/classify.ts";
 import type { Task } from "../core/loop.ts";
-import type { Answer, CallProcess } from "../core/process.ts";
+import type { Answer, CallProcess } from "../core/progress.ts";
 import type { Handler } from "./handler.ts";
 import type { Link, Target } from "./link.ts";
 import type { Served } from "./server.ts";

@@ -6,7 +6,7 @@
 import type { Attempt } from "../core/attempt.ts";
 import type { Exit } from "../core/call.ts";
 import type { ClassifiedError } from "../core/classify.ts";
-import type { Answer, CallProcess } from "../core/process.ts";
+import type { Answer, CallProcess } from "../core/progress.ts";
 import { Timer } from "../core/runtime.ts";
 import { wake } from "./clock.ts";
 import {

@@ -6,7 +6,7 @@ import type { Attempt } from "../core/attempt.ts";
 import { type Exit, PLAIN_CALL } from "../core/call.ts";
 import type { ClassifiedError } from "../core/classify.ts";
 import { DependencyPolicy, type OperationOptions, type OperationPolicy } from "../core/policy.ts";
-import type { Answer, CallProcess } from "../core/process.ts";
+import type { Answer, CallProcess } from "../core/progress.ts";
 import type { Random } from "../core/random.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { BoundEdge } from "../system/bind.ts";

@@ -6,7 +6,7 @@
 import type { Attempt } from "../core/attempt.ts";
 import { PLAIN_CALL } from "../core/call.ts";
 import { type DependencyOptions, DependencyPolicy, type OperationPolicy } from "../core/policy.ts";
-import type { CallProcess } from "../core/process.ts";
+import type { CallProcess } from "../core/progress.ts";
 import type { Runtime } from "../core/runtime.ts";
 import { bindQueue } from "../system/bind.ts";
 import type { ServiceSpec } from "../system/types.ts";

@@ -4,7 +4,7 @@
  * users' side.
  */
 import type { Exit } from "../core/call.ts";
-import type { Answer } from "../core/process.ts";
+import type { Answer } from "../core/progress.ts";
 import type { Random } from "../core/random.ts";
 import { type Runtime, Timer } from "../core/runtime.ts";
 import { wake } from "./clock.ts";

@@ -9,7 +9,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Attempt } from "../../core/attempt.ts";
 import type { CallFields, Criticality, Exit } from "../../core/call.ts";
 import { PlimsollError } from "../../core/errors.ts";
-import type { Answer, CallProcess } from "../../core/process.ts";
+import type { Answer, CallProcess } from "../../core/progress.ts";
 import type { Ambient } from "../../facade/host.ts";
 import { inRequest } from "../context.ts";
 
