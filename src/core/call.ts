@@ -117,6 +117,8 @@ export interface CallFields {
   readonly key: string;
   /** The same on every attempt of a write, so that the callee can return its first result. */
   readonly idempotencyKey: string | undefined;
+  /** How much memory it holds while it waits, in bytes; 0 when unknown. Queues bound the sum (`maxBytes`). */
+  readonly bytes: number;
 }
 
 /** A call about which nothing is known. */
@@ -125,6 +127,7 @@ export const PLAIN_CALL: CallFields = Object.freeze({
   tenant: "",
   key: "",
   idempotencyKey: undefined,
+  bytes: 0,
 });
 
 /** What a call is made to: shared by all calls of an operation. */
@@ -177,6 +180,10 @@ export class Call implements OperationSpec, CallFields {
 
   get idempotencyKey(): string | undefined {
     return this.fields.idempotencyKey;
+  }
+
+  get bytes(): number {
+    return this.fields.bytes;
   }
 
   /** Whether a failed attempt of unknown effect may be made again. */

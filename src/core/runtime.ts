@@ -41,9 +41,10 @@ export type EventSink = (event: PlimsollEvent) => void;
 export abstract class Runtime {
   /** The only place that runs work, sinks and listeners. */
   readonly loop: Loop = new Loop(this);
-  /** Hears events, or null while nobody listens: then no event is even built. */
+  /** Hears events, or null while nobody listens: then no event is even built. `listen` sets it for you. */
   sink: EventSink | null = null;
   private calls = 0;
+  private listeners: readonly EventSink[] = [];
 
   /** Randomness, to be forked by name: adding a guard never shifts another guard's draws. */
   abstract readonly random: Random;
@@ -78,6 +79,24 @@ export abstract class Runtime {
   /** Hands an event to the listener at the loop's next safe point. Ask `sink !== null` before building one. */
   emit(event: PlimsollEvent): void {
     this.loop.deliver(this.sink, event);
+  }
+
+  /**
+   * Lets `listener` hear every event from now on, beside any other. What it throws reaches nobody else. Returns how
+   * to stop.
+   */
+  listen(listener: EventSink): () => void {
+    const entry: EventSink = (event) => listener(event);
+    this.setListeners([...this.listeners, entry]);
+    return () => this.setListeners(this.listeners.filter((each) => each !== entry));
+  }
+
+  private setListeners(listeners: readonly EventSink[]): void {
+    this.listeners = listeners;
+    const tellAll: EventSink = (event) => {
+      for (const listener of listeners) this.loop.deliver(listener, event);
+    };
+    this.sink = listeners.length === 0 ? null : tellAll;
   }
 
   /** A number for a new call, from 1, so that a log can tell calls apart. */

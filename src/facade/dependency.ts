@@ -20,7 +20,7 @@ import {
 import { OptionError, RefusedError } from "../core/errors.ts";
 import type { FallbackOptions } from "../core/fallback/guard.ts";
 import type { Judge } from "../core/leaf.ts";
-import { checkFunction, checkKeys, checkOneOf } from "../core/options.ts";
+import { checkFunction, checkKeys, checkNumber, checkOneOf } from "../core/options.ts";
 import {
   type DependencyOptions,
   DependencyPolicy,
@@ -46,6 +46,8 @@ export interface CallOptions {
   readonly key?: string | undefined;
   /** The same on every attempt; makes a write repeatable. */
   readonly idempotencyKey?: string | undefined;
+  /** How much memory the call holds while it waits in a queue, in bytes, 0 or more. Default 0. */
+  readonly bytes?: number | undefined;
 }
 
 const CRITICALITIES: readonly Criticality[] = ["criticalPlus", "critical", "sheddablePlus", "sheddable"];
@@ -181,10 +183,11 @@ function checkCall(work: unknown, options: CallOptions | undefined): void {
       "a point in time on the runtime's monotonic clock, in ms",
     );
   }
+  if (options.bytes !== undefined) checkNumber("call.bytes", options.bytes, {});
   if (options.criticality !== undefined) checkOneOf("call.criticality", options.criticality, CRITICALITIES);
 }
 
-const CALL_KEYS = ["signal", "deadline", "parent", "criticality", "tenant", "key", "idempotencyKey"];
+const CALL_KEYS = ["signal", "deadline", "parent", "criticality", "tenant", "key", "idempotencyKey", "bytes"];
 
 function fieldsOf(options: CallOptions | undefined, outer: CallFields): CallFields {
   return {
@@ -192,6 +195,7 @@ function fieldsOf(options: CallOptions | undefined, outer: CallFields): CallFiel
     tenant: options?.tenant ?? outer.tenant,
     key: options?.key ?? "",
     idempotencyKey: options?.idempotencyKey,
+    bytes: options?.bytes ?? 0,
   };
 }
 

@@ -10,4 +10,5 @@ export {
   type WithFallback,
 } from "./dependency.ts";
 export { type Ambient, type Host, plugHost, theHost } from "./host.ts";
+export { listen } from "./listen.ts";
 export { performPromise, type Work } from "./perform.ts";

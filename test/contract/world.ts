@@ -125,6 +125,7 @@ export class World {
       tenant: `${index}`,
       key: "",
       idempotencyKey: spec.keyed ? "k" : undefined,
+      bytes: 0,
     };
     const work = (attempt: Attempt): void => {
       const script = spec.works[Math.min(call.works.length, spec.works.length - 1)] as WorkSpec;

@@ -1,5 +1,5 @@
 /** shop-api: places for requests, 10 ms of its own work, and for carts and checkouts a guarded call to stock. */
-import { dependency, type Operation, type PlimsollEvent, theHost } from "plimsoll";
+import { dependency, listen, type Operation, type PlimsollEvent } from "plimsoll";
 import { fetch } from "plimsoll/fetch";
 import { bindEdge, type SystemFile, WITHOUT_BADGES } from "plimsoll/system";
 import { open, reply, type Service, unavailable } from "../places.ts";
@@ -22,7 +22,7 @@ class ShopApi {
     this.#seconds = new Seconds(zeroAtMs);
     const { bulkhead } = this.#service;
     this.#seconds.sample(() => ({ queued: bulkhead.waiting, busy: bulkhead.gate.held }));
-    theHost().runtime.sink = (event) => this.#heard(event);
+    listen((event) => this.#heard(event));
   }
 
   async end(): Promise<Report> {

@@ -100,3 +100,10 @@ describe("Backoff", () => {
     );
   });
 });
+
+it("refuses a field of another kind: nobody would read it", () => {
+  const wrong = (spec: object) => () => new Backoff(spec as never);
+  expect(wrong({ kind: "constant", delayMs: 5, factor: 2 })).toThrow("backoff.factor is 2; allowed: nothing");
+  expect(wrong({ kind: "fullJitter", delayMs: 5 })).toThrow("backoff.delayMs is 5; allowed: nothing");
+  expect(wrong({ kind: "none", baseMs: 5 })).toThrow("backoff.baseMs is 5; allowed: nothing");
+});

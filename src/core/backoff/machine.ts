@@ -8,7 +8,7 @@
  * Architecture Blog, "Exponential Backoff And Jitter" (2015); AWS SDK retry behaviour 2.1 (50 ms, 20 s).
  */
 import { OptionError } from "../errors.ts";
-import { checkKeys, checkMs, checkNumber, checkOneOf, orDefault } from "../options.ts";
+import { checkKeys, checkMs, checkNumber, checkObject, checkOneOf, orDefault } from "../options.ts";
 import type { Random } from "../random.ts";
 
 /** How waits grow. */
@@ -64,6 +64,16 @@ export const immediately: BackoffSpec = Object.freeze({ kind: "none" });
 
 const KINDS = ["fullJitter", "equalJitter", "decorrelatedJitter", "exponential", "constant", "none"] as const;
 
+/** What each kind takes. A field of another kind would be a wish that nobody reads. */
+const FIELDS: Readonly<Record<(typeof KINDS)[number], readonly string[]>> = {
+  fullJitter: ["baseMs", "capMs", "factor"],
+  equalJitter: ["baseMs", "capMs", "factor"],
+  decorrelatedJitter: ["baseMs", "capMs"],
+  exponential: ["baseMs", "capMs", "factor"],
+  constant: ["delayMs"],
+  none: [],
+};
+
 /** Computes waits. Keeps nothing: the wait before is passed in. */
 export class Backoff {
   readonly spec: BackoffOption;
@@ -77,8 +87,8 @@ export class Backoff {
       this.baseMs = this.capMs = this.factor = 0;
       return;
     }
-    checkKeys(field, spec, ["kind", "baseMs", "capMs", "factor", "delayMs"]);
-    checkOneOf(`${field}.kind`, spec.kind, KINDS);
+    checkObject(field, spec);
+    checkKeys(field, spec, ["kind", ...FIELDS[checkOneOf(`${field}.kind`, spec.kind, KINDS)]]);
     const growth = spec as GrowthOptions & { delayMs?: number };
     if (spec.kind === "constant") checkMs(`${field}.delayMs`, growth.delayMs);
     const { baseMs, capMs, factor = 2 } = growth;

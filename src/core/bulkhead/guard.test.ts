@@ -43,7 +43,7 @@ describe("bulkhead", () => {
     const order: string[] = [];
     const one = stack.start(
       (attempt: { succeed(value: unknown): void }) => lab.runtime.after(5, () => attempt.succeed(1)),
-      { criticality: "critical", tenant: "", key: "", idempotencyKey: undefined },
+      { criticality: "critical", tenant: "", key: "", idempotencyKey: undefined, bytes: 0 },
       Infinity,
       { answered: () => void lab.start(stack, () => order.push("newcomer")) },
     );

@@ -27,6 +27,10 @@ export interface BulkheadOptions {
   readonly reclaimAbandonedAfterMs?: number;
 }
 
+function bytesOf({ call }: Admission): number {
+  return call.bytes;
+}
+
 /** A cap on calls in flight. Pass one guard to several operations to share it. */
 export class Bulkhead implements Admitter, Room, Permit {
   readonly name = "bulkhead";
@@ -43,7 +47,7 @@ export class Bulkhead implements Admitter, Room, Permit {
   constructor(options: BulkheadOptions, runtime: Runtime, field = "bulkhead") {
     checkKeys(field, options, ["limit", "queue", "reclaimAbandonedAfterMs"]);
     this.gate = new Gate(options.limit, `${field}.limit`);
-    this.queue = new AdmissionQueue(options.queue, `${field}.queue`);
+    this.queue = new AdmissionQueue(options.queue, `${field}.queue`, bytesOf);
     this.reclaimAbandonedAfterMs = checkMs(
       `${field}.reclaimAbandonedAfterMs`,
       orDefault(options.reclaimAbandonedAfterMs, Infinity),
@@ -61,6 +65,11 @@ export class Bulkhead implements Admitter, Room, Permit {
   /** How many wait for a place. */
   get waiting(): number {
     return this.queue.size;
+  }
+
+  /** The bytes of those that wait. */
+  get waitingBytes(): number {
+    return this.queue.bytes;
   }
 
   get mayRefuse(): boolean {

@@ -21,7 +21,7 @@ export interface QueueOptions {
   readonly maxWaiting?: number;
   /** How long one may wait, in ms, or Infinity if you type it. Default 1,000. */
   readonly maxWaitMs?: number;
-  /** Bytes that may wait in all, or Infinity. Default Infinity: entries have no size unless you give one. */
+  /** Bytes that may wait in all, or Infinity. Default Infinity: a call has no size unless it says so (`bytes`). */
   readonly maxBytes?: number;
 }
 

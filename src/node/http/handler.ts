@@ -126,7 +126,7 @@ class GuardedServer {
       return;
     }
     const host = exempt ? this.#uncounted : this.#counted;
-    const fields = this.#settings.trust(request) ? fieldsOf(request) : PLAIN_CALL;
+    const fields = sized(this.#settings.trust(request) ? fieldsOf(request) : PLAIN_CALL, request);
     const exchange = new Exchange(host, request, response, fields, arrivedAt + left, arrivedAt);
     const policy = exempt ? this.#exempt : this.#guarded;
     const call = policy.start(exchange, fields, exchange.deadline, exchange);
@@ -191,6 +191,14 @@ function fieldsOf({ headers }: IncomingMessage): CallFields {
     criticality: parseCriticality(first(headers[CRITICALITY])) ?? PLAIN_CALL.criticality,
     tenant: parseTenant(first(headers[TENANT])) ?? PLAIN_CALL.tenant,
   };
+}
+
+/** A request that waits holds its body in buffers, here or in the kernel's: as much as it announces. */
+function sized(fields: CallFields, { headers }: IncomingMessage): CallFields {
+  const announced = headers["content-length"];
+  if (announced === undefined) return fields;
+  const bytes = Number(announced);
+  return bytes > 0 && Number.isSafeInteger(bytes) ? { ...fields, bytes } : fields;
 }
 
 /** If even a repeat finds no place, the next one will not either. */
