@@ -78,7 +78,7 @@ export class FusedCall extends CallProcess implements Plan {
   override answered(_attempt: Attempt, exit: Exit): void {
     this.attempt = null;
     const { loop } = this.runtime;
-    if (exit.kind === "ok" && loop.idle) return this.conclude(exit);
+    if (exit.kind === "ok" && this.because === null && loop.idle) return this.finishAtOnce(exit);
     this.pending = exit;
     loop.push(this);
   }

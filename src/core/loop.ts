@@ -86,7 +86,8 @@ export class Loop {
     this.leave(outermost);
   }
 
-  private runOne(task: Task): void {
+  /** Runs a task that would be the next. Only as the last step of a stretch of state changes. */
+  runOne(task: Task): void {
     try {
       if (task.context === null) task.run();
       else task.context.runInAsyncScope(runTask, undefined, task);

@@ -136,6 +136,13 @@ export abstract class CallProcess extends Call implements Process, Task {
     if (this.runtime.sink !== null) this.tellAnswered(exit);
   }
 
+  /** The same where nothing is ready to run and nobody listens: its delivery would be the very next, and is now. */
+  protected finishAtOnce(exit: Exit): void {
+    if (this.runtime.sink !== null) return this.finish(exit);
+    this.ending = exit;
+    this.runtime.loop.runOne(this);
+  }
+
   private tellAnswered(exit: Exit): void {
     const { runtime } = this;
     const now = runtime.now();

@@ -8,10 +8,8 @@ export type Work<T> = (attempt: Attempt) => T | PromiseLike<T>;
 export function performPromise(attempt: Attempt, work: unknown): void {
   const result = (work as Work<unknown>)(attempt);
   if (isThenable(result)) {
-    result.then(
-      (value) => attempt.succeed(value),
-      (error) => attempt.fail(error),
-    );
+    // Bound functions, not closures: a closure is compiled lazily, each anew, at its first and only call.
+    result.then(attempt.succeed.bind(attempt), attempt.fail.bind(attempt));
   } else attempt.succeed(result);
 }
 

@@ -1,10 +1,11 @@
 /**
  * The real runtime: Node's monotonic clock, and one timer of Node's for all of ours.
  *
- * Timers hang in a wheel of 1 ms slots; arming and cancelling are constant time and allocate nothing. One Node timer
- * is set for the earliest slot that may be due. Node fires up to 1 ms early by the monotonic clock, so due times are
- * rounded up and whatever is not due yet is waited for again: never early, at most about 1 ms late on an idle loop.
- * When nothing is armed any more, the Node timer stops keeping the process alive.
+ * Timers stay in a list for the turn of the event loop in which they are armed (most are cancelled in it), then hang
+ * in a wheel of 1 ms slots; arming and cancelling are constant time and allocate nothing. One Node timer is set for
+ * the earliest slot that may be due. Node fires up to 1 ms early by the monotonic clock, so due times are rounded up
+ * and whatever is not due yet is waited for again: never early, at most about 1 ms late on an idle loop. When nothing
+ * is armed any more, nothing keeps the process alive.
  */
 import { AsyncResource } from "node:async_hooks";
 import { performance } from "node:perf_hooks";
@@ -12,6 +13,7 @@ import type { Random } from "../core/random.ts";
 import { hash32, SeededRandom } from "../core/random.ts";
 import { type Context, MAX_TIMER_MS, Runtime, type Timer } from "../core/runtime.ts";
 import { TimerWheel } from "./timer-wheel.ts";
+import { YOUNG, YoungTimers } from "./young-timers.ts";
 
 /** Node's own randomness. Forks are independent because every draw is. */
 class SystemRandom implements Random {
@@ -33,14 +35,15 @@ export interface NodeRuntimeOptions {
 /** Node's clock and timers. One per process is enough; `nodeRuntime` is the one that is used by default. */
 export class NodeRuntime extends Runtime {
   override readonly random: Random;
+  private readonly young: YoungTimers = new YoungTimers();
   private readonly wheel: TimerWheel = new TimerWheel(0);
   private timer: NodeJS.Timeout | null = null;
   /** When the Node timer fires; Infinity when it is not set. */
   private wakeAt = Infinity;
-  private idleCheck = false;
-  /** Whether the Node timer keeps the process alive. */
-  private referenced = false;
+  /** Whether the end of the turn is waited for. */
+  private turning = false;
   private readonly wake = (): void => this.fireDue();
+  private readonly turn = (): void => this.endTurn();
 
   constructor(options: NodeRuntimeOptions = {}) {
     super();
@@ -53,22 +56,18 @@ export class NodeRuntime extends Runtime {
   }
 
   override arm(timer: Timer, dueAt: number): void {
-    if (timer.position >= 0) this.wheel.remove(timer);
+    if (timer.position >= 0) this.cancel(timer);
     timer.dueAt = Math.ceil(dueAt);
-    this.wheel.add(timer);
-    if (timer.dueAt < this.wakeAt || !this.referenced) this.wakeBy(timer.dueAt);
+    this.young.add(timer);
+    if (!this.turning) this.waitForTurn();
   }
 
   override cancel(timer: Timer): void {
-    if (timer.position < 0) return;
-    this.wheel.remove(timer);
-    if (this.wheel.size === 0 && !this.idleCheck) this.checkLater();
-  }
-
-  /** A busy loop empties and refills the wheel all the time: look once per turn, not once per call. */
-  private checkLater(): void {
-    this.idleCheck = true;
-    setImmediate(this.checkIdle);
+    if (timer.position === YOUNG) this.young.remove(timer);
+    else if (timer.position >= 0) {
+      this.wheel.remove(timer);
+      if (this.wheel.size === 0 && !this.turning) this.waitForTurn();
+    }
   }
 
   override context(): Context | null {
@@ -84,26 +83,30 @@ export class NodeRuntime extends Runtime {
 
   /** How many timers are armed. */
   get pending(): number {
-    return this.wheel.size;
+    return this.young.size + this.wheel.size;
   }
 
-  private readonly checkIdle = (): void => {
-    this.idleCheck = false;
-    if (this.wheel.size > 0) return;
-    this.referenced = false;
-    this.timer?.unref();
-  };
+  private waitForTurn(): void {
+    this.turning = true;
+    setImmediate(this.turn);
+  }
 
-  private wakeBy(at: number): void {
-    if (at < this.wakeAt) return this.setWake(at);
-    this.referenced = true;
-    this.timer?.ref();
+  /** The turn is over: what is still armed goes to the wheel, and the Node timer is set, kept or let go. */
+  private endTurn(): void {
+    this.turning = false;
+    let next = Infinity;
+    for (const timer of this.young.takeAll()) {
+      this.wheel.add(timer);
+      if (timer.dueAt < next) next = timer.dueAt;
+    }
+    if (next < this.wakeAt) this.setWake(next);
+    else if (this.wheel.size > 0) this.timer?.ref();
+    else this.timer?.unref();
   }
 
   private setWake(at: number): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.wakeAt = at;
-    this.referenced = true;
     this.timer = setTimeout(this.wake, Math.min(MAX_TIMER_MS, Math.max(1, at - performance.now())));
   }
 
