@@ -11,7 +11,7 @@
 import { Abort, type AbortTarget, reasonOf } from "./abort.ts";
 import { Admission, EXPIRED, type Plan } from "./admission.ts";
 import { type Exit, failed, type Outcome, ok, type Rejected, rejected } from "./call.ts";
-import { classify } from "./classify.ts";
+import { classify, understood } from "./classify.ts";
 import { CancelledError, TimeoutError } from "./errors.ts";
 import { callEvent, type EventBody } from "./events.ts";
 import { type Ending, evidenceOf } from "./evidence.ts";
@@ -193,7 +193,7 @@ export class Attempt extends Admission implements Task {
     const { judge } = this.leaf;
     if (judge === null) return classify(result);
     try {
-      return judge(result, this) ?? classify(result);
+      return understood(judge(result, this)) ?? classify(result);
     } catch (error) {
       return failed(error, "permanent");
     }

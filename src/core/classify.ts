@@ -9,7 +9,7 @@
  */
 
 import { type Failed, type FailureClass, failed, type Outcome, ok } from "./call.ts";
-import { RefusedError, TimeoutError } from "./errors.ts";
+import { OptionError, RefusedError, TimeoutError } from "./errors.ts";
 import type { Result } from "./leaf.ts";
 
 /** The key under which an adapter's error says what it means. */
@@ -52,15 +52,51 @@ const PROGRAM_FAULTS = new Set(["TypeError", "RangeError", "ReferenceError", "Sy
 /** How deep a chain of causes is followed. */
 const MAX_CAUSES = 10;
 
+const CLASSES: readonly unknown[] = [
+  "transient",
+  "throttling",
+  "permanent",
+  "unknown",
+  "partial",
+  "corrupt",
+] satisfies FailureClass[];
+
+const ENDS: readonly unknown[] = [undefined, "unsent", "timeout", "clipped"] satisfies Failed["ended"][];
+
 /** The outcome of a result that nobody has judged. */
 export function classify(result: Result): Outcome {
   return "error" in result ? classifyError(result.error) : ok(result.value);
 }
 
+/** Returns what a judge of the user's has said, if it can be understood; throws an `OptionError` otherwise. */
+export function understood(said: Outcome | undefined): Outcome | undefined {
+  if (said === undefined || said === null || said.kind === "ok" || said.kind === "rejected") return said;
+  if (said.kind === "failed" && isMeaning(said)) return said;
+  throw new OptionError(
+    "what classify() returned",
+    said,
+    "an outcome with a class that exists, or undefined",
+  );
+}
+
+function isMeaning({ class: failureClass, ended }: Partial<Failed>): boolean {
+  return CLASSES.includes(failureClass) && ENDS.includes(ended);
+}
+
+/** What was thrown may be anything: a field of it that cannot be read says nothing. */
 function classifyError(error: unknown): Failed {
+  try {
+    return lookUp(error);
+  } catch {
+    return failed(error, "unknown");
+  }
+}
+
+function lookUp(error: unknown): Failed {
   let cause: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && typeof cause === "object" && cause !== null; depth++) {
-    if (FAILURE in cause) return { kind: "failed", error, ...(cause as ClassifiedError)[FAILURE] };
+    const mark = (cause as Partial<ClassifiedError>)[FAILURE];
+    if (mark != null && isMeaning(mark)) return { kind: "failed", error, ...mark };
     if (cause instanceof TimeoutError) return failed(error, "transient");
     if (cause instanceof RefusedError)
       return failed(error, "throttling", { effect: "none", pushback: "never" });

@@ -125,8 +125,8 @@ export const MUTANTS: readonly Mutant[] = [
   ]),
   mutant("4", "a classifier that throws breaks out", [
     "attempt.ts",
-    'try { return judge(result, this) ?? classify(result); } catch (error) { return failed(error, "permanent"); }',
-    "return judge(result, this) ?? classify(result);",
+    'try { return understood(judge(result, this)) ?? classify(result); } catch (error) { return failed(error, "permanent"); }',
+    "return understood(judge(result, this)) ?? classify(result);",
   ]),
   mutant("5", "a freed place wakes nobody", [
     "bulkhead/guard.ts",
