@@ -276,7 +276,7 @@ export class Attempt extends Admission implements Task {
 
   private tellSent(limit: number): void {
     const limitMs = limit < Infinity ? limit : null;
-    if (this.maker !== null && this.kind !== "fallback") this.maker.root.sent++;
+    if (this.maker !== null && this.kind !== "fallback") this.maker.root.countSent();
     this.tell({ type: "attempt.sent", attempt: this.number, kind: this.kind, limitMs });
   }
 

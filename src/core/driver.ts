@@ -144,10 +144,6 @@ export class GeneratedCall extends CallProcess {
 
   override answered(): void {}
 
-  protected override begin(): void {
-    this.fiber.run();
-  }
-
   protected override advance(): void {
     this.fiber.run();
   }

@@ -83,14 +83,10 @@ export class FusedCall extends CallProcess implements Plan {
     loop.push(this);
   }
 
-  protected override begin(now: number): void {
-    this.send(this, now);
-  }
-
-  protected override advance(): void {
+  protected override advance(now: number | null): void {
     const exit = this.pending;
     this.pending = null;
-    if (exit === null) this.send(this.repeat as Repeat, this.runtime.now());
+    if (exit === null) this.send(this.repeat ?? this, now ?? this.runtime.now());
     else if (exit.kind === "ok") this.conclude(exit);
     else this.afterFailure(exit);
   }

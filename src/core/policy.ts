@@ -143,7 +143,7 @@ export class OperationPolicy {
   start(work: unknown, fields: CallFields, deadline: number, answer: Answer | null): CallProcess {
     const now = this.dependency.runtime.now();
     const until = Math.min(deadline, now + this.totalTimeoutMs);
-    return this.stack.start(work, fields, until, answer, now);
+    return this.stack.startAt(now, work, fields, until, answer);
   }
 
   /** The library's own order. */

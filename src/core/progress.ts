@@ -27,15 +27,13 @@ export interface Process {
 export abstract class CallProcess extends Call implements Process, Task {
   readonly runtime: Runtime;
   readonly work: unknown;
-  /** How many attempts were sent to the dependency; counted while somebody listens. */
-  sent = 0;
   private callerContext: Context | null = null;
   private answer: Answer | null;
   /** For the answer's own use: one answer may serve many calls. */
   back: unknown = undefined;
   private ending: Exit | null = null;
-  private begun = false;
-  private startedAt = 0;
+  /** For the events of this call; null while nobody listens. */
+  private told: { sent: number; readonly startedAt: number } | null = null;
 
   constructor(
     runtime: Runtime,
@@ -55,7 +53,12 @@ export abstract class CallProcess extends Call implements Process, Task {
   /** Somebody listens: so it needs a number and a beginning. */
   private listened(): void {
     this.id = this.runtime.nextCallId();
-    this.startedAt = this.runtime.now();
+    this.told = { sent: 0, startedAt: this.runtime.now() };
+  }
+
+  /** An attempt was sent to the dependency. Called while somebody listens. */
+  countSent(): void {
+    if (this.told !== null) this.told.sent++;
   }
 
   get root(): CallProcess {
@@ -88,8 +91,7 @@ export abstract class CallProcess extends Call implements Process, Task {
     const { loop } = this.runtime;
     if (!loop.enter()) return this.startNested();
     if (mayContinueLater) this.callerContext = this.runtime.context();
-    this.begun = true;
-    this.begin(now);
+    this.advance(now);
     loop.leave(true);
   }
 
@@ -109,22 +111,15 @@ export abstract class CallProcess extends Call implements Process, Task {
 
   /** Continues, or delivers the answer. Called by the loop. */
   run(): void {
-    if (this.ending === null) return this.begun ? this.advance() : this.beginLate();
+    if (this.ending === null) return this.advance(null);
     const answer = this.answer;
     this.answer = null;
     if (answer !== null) answer.answered(this.ending, this);
   }
 
-  private beginLate(): void {
-    this.begun = true;
-    this.begin(this.runtime.now());
-  }
-
   abstract answered(attempt: Attempt, exit: Exit): void;
-  /** Takes the first step, at `now`. Called from the loop. */
-  protected abstract begin(now: number): void;
-  /** Takes the next step. Called from the loop. */
-  protected abstract advance(): void;
+  /** Takes the next step; `now` if the clock has just been read. Called from the loop. */
+  protected abstract advance(now: number | null): void;
   /** Gives up what is in progress; the answer has been fixed already. */
   protected abstract unwind(reason: unknown): void;
 
@@ -146,12 +141,10 @@ export abstract class CallProcess extends Call implements Process, Task {
   private tellAnswered(exit: Exit): void {
     const { runtime } = this;
     const now = runtime.now();
-    const body = {
-      type: "call.answered",
-      ending: endingOf(exit),
-      sent: this.sent,
-      durationMs: now - this.startedAt,
-    } as const;
+    // A listener who came later knows neither the beginning nor what was sent before.
+    const { sent, startedAt } = this.told ?? { sent: 0, startedAt: now };
+    const durationMs = now - startedAt;
+    const body = { type: "call.answered", ending: endingOf(exit), sent, durationMs } as const;
     runtime.emit(callEvent(this, now, body));
   }
 }

@@ -121,18 +121,23 @@ export class Stack {
   }
 
   /** Starts a call. `answer` hears how it ended; `cancel` on what is returned gives it up. */
-  start(
+  start(work: unknown, fields: CallFields, deadline: number, answer: Answer | null): CallProcess {
+    return this.startAt(this.runtime.now(), work, fields, deadline, answer);
+  }
+
+  /** The same for whoever has just read the clock. */
+  startAt(
+    now: number,
     work: unknown,
     fields: CallFields,
     deadline: number,
     answer: Answer | null,
-    now: number = this.runtime.now(),
   ): CallProcess {
-    const { runtime } = this;
+    const { runtime, fused, spec } = this;
     const started =
-      this.fused !== null
-        ? new FusedCall(runtime, this.spec, fields, deadline - this.reserveMs, work, answer, this.fused)
-        : new GeneratedCall(runtime, this.spec, fields, deadline, work, answer, this.policy as Next);
+      fused !== null
+        ? new FusedCall(runtime, spec, fields, deadline - this.reserveMs, work, answer, fused)
+        : new GeneratedCall(runtime, spec, fields, deadline, work, answer, this.policy as Next);
     started.start(this.continuesLater, now);
     return started;
   }
