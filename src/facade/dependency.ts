@@ -176,15 +176,33 @@ function checkCall(work: unknown, options: CallOptions | undefined): void {
   checkFunction("work", work);
   if (options === undefined) return;
   checkKeys("call", options, CALL_KEYS);
-  if (options.deadline !== undefined && !(options.deadline >= 0)) {
+  checkFields(options);
+}
+
+/** What is not of its type would be coerced: into no time at all, or into a key that makes a write repeatable. */
+function checkFields(options: CallOptions): void {
+  const { signal, parent, deadline, bytes, criticality, idempotencyKey } = options;
+  if (signal !== undefined && typeof signal?.addEventListener !== "function")
+    throw new OptionError("call.signal", signal, "an AbortSignal");
+  if (parent !== undefined && typeof parent?.call !== "object")
+    throw new OptionError("call.parent", parent, "an attempt");
+  if (deadline !== undefined && !(typeof deadline === "number" && deadline >= 0)) {
     throw new OptionError(
       "call.deadline",
-      options.deadline,
+      deadline,
       "a point in time on the runtime's monotonic clock, in ms",
     );
   }
-  if (options.bytes !== undefined) checkNumber("call.bytes", options.bytes, {});
-  if (options.criticality !== undefined) checkOneOf("call.criticality", options.criticality, CRITICALITIES);
+  if (bytes !== undefined) checkNumber("call.bytes", bytes, {});
+  if (criticality !== undefined) checkOneOf("call.criticality", criticality, CRITICALITIES);
+  checkText("call.tenant", options.tenant);
+  checkText("call.key", options.key);
+  checkText("call.idempotencyKey", idempotencyKey);
+  if (idempotencyKey === "") throw new OptionError("call.idempotencyKey", "", "a text that is not empty");
+}
+
+function checkText(field: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "string") throw new OptionError(field, value, "a text");
 }
 
 const CALL_KEYS = ["signal", "deadline", "parent", "criticality", "tenant", "key", "idempotencyKey", "bytes"];
