@@ -14,9 +14,18 @@ export abstract class PlimsollError extends Error {
 
   constructor(message: string) {
     const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0;
+    limitStacks(0);
     super(message);
-    Error.stackTraceLimit = limit;
+    limitStacks(limit);
+  }
+}
+
+/** How many frames the errors made from here on record. Where intrinsics are frozen it stays as it is. */
+export function limitStacks(frames: number | undefined): void {
+  try {
+    Error.stackTraceLimit = frames;
+  } catch {
+    // A stack more is better than no answer.
   }
 }
 

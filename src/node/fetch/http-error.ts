@@ -10,6 +10,7 @@
  */
 import type { Failed } from "../../core/call.ts";
 import { type ClassifiedError, FAILURE } from "../../core/classify.ts";
+import { limitStacks } from "../../core/errors.ts";
 import { NOT_EXECUTED } from "../wire/headers.ts";
 import { type HeaderReader, pushbackOf, toldToRetry } from "../wire/retry-after.ts";
 
@@ -68,9 +69,9 @@ export class HttpError extends Error {
   /** `what` names the request in the message. */
   constructor(what: string, response: Response, body: string, failure: HttpFailure) {
     const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = 0;
+    limitStacks(0);
     super(`${what}: ${response.status}`);
-    Error.stackTraceLimit = limit;
+    limitStacks(limit);
     this.status = response.status;
     this.headers = response.headers;
     this.body = body;
