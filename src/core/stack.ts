@@ -38,7 +38,7 @@ export interface Binding {
   /** What repeats spend; null for no budget. */
   readonly budget: RetryBudget | null;
   readonly minUsefulMs: number;
-  /** A leaf without guards, for work of a guard's own. */
+  /** A leaf without guards and without the judge of the operation's answers, for work of a guard's own. */
   leaf(settings: { attemptTimeoutMs: number }): Leaf;
 }
 
@@ -155,6 +155,7 @@ export class Stack {
       ...this.newLeaf([], settings.attemptTimeoutMs),
       budget: null,
       minUsefulMs: 0,
+      judge: null,
     });
     return { runtime, dependency, operation, idempotent, budget, minUsefulMs, leaf };
   }

@@ -165,11 +165,12 @@ export class World {
     if (run.over) this.live.delete(run);
     const { attempt, spec } = run;
     const good = spec.result === "ok" || spec.result === "degraded";
-    if (good) attempt.succeed(run);
+    const value = run.isFallback ? run.mark : run; // nobody judges a substitute
+    if (good) attempt.succeed(value);
     else attempt.fail(new WorkError(run));
     if (spec.twice) {
       if (good) attempt.fail(new WorkError(run));
-      else attempt.succeed(run);
+      else attempt.succeed(value);
     }
   }
 
@@ -241,6 +242,7 @@ export class World {
     const run = "error" in result ? (result.error as { run?: WorkRun }).run : (result.value as WorkRun);
     if (!(run instanceof WorkRun)) return undefined; // a planned throw: the library's own judgement
     if (run.attempt !== attempt) this.checker.fail("4", "a work was judged for another attempt");
+    if (run.isFallback) this.checker.fail("4", "a substitute was judged");
     this.#site(run.call, "classify");
     const { result: how } = run.spec;
     if (!("error" in result) && how !== "ok" && how !== "degraded") return ok(run.mark);

@@ -6,6 +6,8 @@ import { breaker } from "../breaker/guard.ts";
 import { CircuitBreaker } from "../breaker/machine.ts";
 import { BreakerPolicy } from "../breaker/options.ts";
 import { bulkhead } from "../bulkhead/guard.ts";
+import { failed } from "../call.ts";
+import type { Result } from "../leaf.ts";
 import { retry } from "../retry/guard.ts";
 import { timeout } from "../timeout/guard.ts";
 import { fallback } from "./guard.ts";
@@ -29,6 +31,14 @@ describe.each(drivers)("fallback, %s", (_name, generators) => {
     const exit = only(lab.start(stack, lab.throws(error)), "ok");
     expect(exit.value).toBe("substitute");
     expect(exit.degradedBy).toMatchObject({ kind: "failed", error });
+  });
+
+  it("is not judged as the dependency's answers are", () => {
+    const lab = new Lab();
+    const judge = (result: Result) =>
+      (result as { value: { busy: boolean } }).value.busy ? failed(1, "transient") : undefined;
+    const stack = lab.stack([fallback(answering((attempt) => attempt.succeed(null)))], { generators, judge });
+    expect(only(lab.start(stack, lab.gives({ busy: true })), "ok").value).toBe(null);
   });
 
   it("answers in place of a refusal", () => {
