@@ -8,13 +8,18 @@ export type Work<T> = (attempt: Attempt) => T | PromiseLike<T>;
 export function performPromise(attempt: Attempt, work: unknown): void {
   const result = (work as Work<unknown>)(attempt);
   if (isThenable(result)) {
-    // Bound functions, not closures: a closure is compiled lazily, each anew, at its first and only call.
-    result.then(attempt.succeed.bind(attempt), attempt.fail.bind(attempt));
+    // A promise stays as it is; any other thenable may call back twice, throw, or give another one.
+    Promise.resolve(result).then(
+      (value) => attempt.succeed(value),
+      (error) => attempt.fail(error),
+    );
   } else attempt.succeed(result);
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+/** Whether `await` would wait for this value. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return (
-    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+    ((typeof value === "object" && value !== null) || typeof value === "function") &&
+    typeof (value as { then?: unknown }).then === "function"
   );
 }

@@ -11,6 +11,7 @@ import type { CallFields, Criticality, Exit } from "../../core/call.ts";
 import { PlimsollError } from "../../core/errors.ts";
 import type { Answer, CallProcess } from "../../core/progress.ts";
 import type { Ambient } from "../../facade/host.ts";
+import { isThenable } from "../../facade/perform.ts";
 import { inRequest } from "../context.ts";
 
 /** What a handler is told about its request. Guarded calls that it makes inherit all of this by themselves. */
@@ -119,18 +120,21 @@ export class Exchange implements Answer, Ambient, RequestContext {
     this.#attempt = attempt;
     this.#host.inFlight++;
     let result: unknown;
+    let later: boolean;
     try {
       result = inRequest(this, () => this.#host.handler(this.request, this.response, this));
+      later = isThenable(result);
     } catch (error) {
       this.#failed(error);
       return;
     }
-    if (isThenable(result)) {
-      result.then(
+    if (!later) this.#settled();
+    else {
+      Promise.resolve(result).then(
         () => this.#settled(),
         (error) => this.#failed(error),
       );
-    } else this.#settled();
+    }
   }
 
   answered(exit: Exit): void {
@@ -159,10 +163,4 @@ export class Exchange implements Answer, Ambient, RequestContext {
     this.#host.inFlight--;
     (this.#attempt as Attempt).fail(error);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === "object" && value !== null && typeof (value as PromiseLike<unknown>).then === "function"
-  );
 }
