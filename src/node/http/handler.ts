@@ -215,9 +215,10 @@ function first(value: string | readonly string[] | undefined): string | undefine
  * on as such, because only the hop directly above a failure may retry it; and a time-out is a 504.
  */
 function meaningOf({ error }: Failed): { status: number; headers: OutgoingHttpHeaders } {
-  if (error instanceof TimeoutError) return { status: 504, headers: {} };
   const outcome = classify({ error });
-  const exhausted =
-    outcome.kind === "failed" && (outcome.class === "throttling" || outcome.pushback === "never");
+  if (outcome.kind !== "failed") return { status: 500, headers: {} };
+  // Asked second, since even this may throw for what cannot be read, which has no class.
+  if (outcome.class === "transient" && error instanceof TimeoutError) return { status: 504, headers: {} };
+  const exhausted = outcome.class === "throttling" || outcome.pushback === "never";
   return exhausted ? { status: 503, headers: { [OVERLOADED]: "true" } } : { status: 500, headers: {} };
 }

@@ -50,3 +50,34 @@ it.each([
     expect(listener.stats.inFlight).toBe(0);
   }
 });
+
+const { proxy: revoked, revoke } = Proxy.revocable({}, {});
+revoke();
+
+it.each([
+  [
+    "a status message that HTTP cannot say",
+    (_, response) => {
+      response.statusMessage = "не найдено";
+      response.end("ok");
+    },
+  ],
+  [
+    "an error after a status message",
+    (_, response) => {
+      response.statusMessage = "Created";
+      throw boom;
+    },
+  ],
+  [
+    "an error that cannot be read",
+    () => {
+      throw revoked;
+    },
+  ],
+] as [string, Handler][])("%s is a plain 500", async (_name, handler) => {
+  const { url, listener } = await guarded({}, handler);
+  const response = await fetch(url);
+  expect([response.status, response.statusText]).toEqual([500, "Internal Server Error"]);
+  expect(listener.stats).toMatchObject({ failed: 1, inFlight: 0 });
+});

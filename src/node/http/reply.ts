@@ -19,7 +19,8 @@ export function reply(response: ServerResponse, status: number, headers: Outgoin
     if (ABOUT_BODY.test(name)) response.removeHeader(name);
   }
   const body = bodyOf(status);
-  response.writeHead(status, {
+  // The handler's own status message may be what it failed on.
+  response.writeHead(status, STATUS_CODES[status], {
     "content-type": "application/problem+json",
     "content-length": body.byteLength,
     "cache-control": "no-store",
