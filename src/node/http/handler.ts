@@ -69,6 +69,12 @@ export function guardedHandler(
   }) as GuardedHandler;
 }
 
+/**
+ * How long a body may still take once its request was answered because its time was over: enough for the answer to be
+ * read before the connection ends (our choice).
+ */
+const LINGER_MS = 1_000;
+
 const perform = (attempt: Attempt, exchange: unknown): void => (exchange as Exchange).start(attempt);
 
 class GuardedServer {
@@ -139,6 +145,7 @@ class GuardedServer {
     else if (exit.ended === "clipped") {
       reply(response, 504);
       mute(response);
+      if (!request.complete) this.#runtime.after(LINGER_MS, () => giveUpBody(request));
     } else {
       const { status, headers } = meaningOf(exit);
       reply(response, status, headers);
@@ -182,6 +189,14 @@ class Counts implements Host {
     else this.failed++;
     this.#answer(exchange, exit);
   }
+}
+
+/**
+ * Ends the wait for the rest of a body. Node itself tells nobody who reads one that its client has gone, once the
+ * answer was sent, and the place would be held for ever.
+ */
+function giveUpBody(request: IncomingMessage): void {
+  if (!request.complete) request.destroy();
 }
 
 /** What a trusted client says about its call. */

@@ -1,6 +1,7 @@
 // Handlers and clients that do what they should not: nobody else's request, and no place, is lost by it.
-import { expect, it } from "vitest";
-import { serve, until } from "../../../test/lib/http.ts";
+import { connect } from "node:net";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { bodyOf, serve, sleep, until } from "../../../test/lib/http.ts";
 import { guardedHandler, type Handler, type HandlerOptions } from "./index.ts";
 
 const boom = new Error("boom");
@@ -80,4 +81,50 @@ it.each([
   const response = await fetch(url);
   expect([response.status, response.statusText]).toEqual([500, "Internal Server Error"]);
   expect(listener.stats).toMatchObject({ failed: 1, inFlight: 0 });
+});
+
+describe("a body that does not come to its end", () => {
+  const HEAD = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nab";
+
+  async function begun() {
+    const { port, listener } = await guarded({ maxTimeoutMs: 30 }, async (request, response) => {
+      await bodyOf(request);
+      response.end("ok");
+    });
+    const client = { socket: connect(port, "127.0.0.1"), said: "", closed: false };
+    client.socket.on("data", (data) => {
+      client.said += data;
+    });
+    client.socket.on("close", () => {
+      client.closed = true;
+    });
+    onTestFinished(() => void client.socket.destroy());
+    client.socket.write(HEAD);
+    await until(() => client.said.includes("504"));
+    return { client, listener };
+  }
+
+  it("holds no place for long once its time was over", async () => {
+    const { client, listener } = await begun();
+    expect(listener.bulkhead?.gate.held).toBe(1);
+    await until(() => listener.bulkhead?.gate.held === 0);
+    await until(() => client.closed);
+    expect(listener.stats).toMatchObject({ expired: 1, inFlight: 0 });
+  });
+
+  it("nor when its client has left meanwhile", async () => {
+    const { client, listener } = await begun();
+    client.socket.destroy();
+    await until(() => listener.bulkhead?.gate.held === 0);
+  });
+
+  it("may come late: the connection stays", async () => {
+    const { client, listener } = await begun();
+    client.socket.write("cd");
+    await until(() => listener.bulkhead?.gate.held === 0);
+    await sleep(1_100);
+    expect(client.closed).toBe(false);
+    client.socket.write(`${HEAD}cd`);
+    await until(() => client.said.includes("200 OK"));
+  });
 });
