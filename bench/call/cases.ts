@@ -34,7 +34,8 @@ const failure = new Error("the dependency failed");
 const failing = async (): Promise<number> => {
   throw failure;
 };
-const touching = async ({ signal }: { signal: AbortSignal }): Promise<number> => (signal.aborted ? 0 : 1);
+const touching = async ({ signal }: { signal: AbortSignal }): Promise<number> =>
+  signal === undefined ? 0 : 1;
 const never = (): Promise<never> => new Promise(() => {});
 
 const ALL = "timeout + retry/budget + breaker + bulkhead";

@@ -9,10 +9,8 @@ export function performPromise(attempt: Attempt, work: unknown): void {
   const result = (work as Work<unknown>)(attempt);
   if (isThenable(result)) {
     // A promise stays as it is; any other thenable may call back twice, throw, or give another one.
-    Promise.resolve(result).then(
-      (value) => attempt.succeed(value),
-      (error) => attempt.fail(error),
-    );
+    // Bound functions, not closures: a closure is compiled lazily, each anew, at its first and only call.
+    Promise.resolve(result).then(attempt.succeed.bind(attempt), attempt.fail.bind(attempt));
   } else attempt.succeed(result);
 }
 
