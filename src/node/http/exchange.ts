@@ -109,6 +109,7 @@ export class Exchange implements Answer, Ambient, RequestContext {
     const { response, request } = this;
     const closed = (): void => this.#closed();
     response.on("close", closed);
+    response.on("prefinish", () => this.#answeredWhole());
     if (response.socket !== null) return;
     // Sent ahead of the answer to an earlier request: the response has no connection yet whose end it would notice.
     request.socket.on("close", closed);
@@ -144,6 +145,11 @@ export class Exchange implements Answer, Ambient, RequestContext {
   #settled(): void {
     if (this.response.writableEnded || this.#over) this.#ended();
     else this.#returned = true;
+  }
+
+  /** All of the answer has been said, however slowly it is read: a handler that had returned has ended. */
+  #answeredWhole(): void {
+    if (this.#returned) this.#ended();
   }
 
   #closed(): void {

@@ -128,3 +128,27 @@ describe("a body that does not come to its end", () => {
     await until(() => client.said.includes("200 OK"));
   });
 });
+
+describe("an answer that is whole", () => {
+  const size = 8_000_000;
+
+  it("is not cut off by an error after it", async () => {
+    const { url, listener } = await guarded({}, async (_, response) => {
+      response.end(Buffer.alloc(size));
+      throw boom;
+    });
+    const response = await fetch(url);
+    expect((await response.arrayBuffer()).byteLength).toBe(size);
+    expect(listener.stats).toMatchObject({ failed: 1, inFlight: 0 });
+  });
+
+  it("is not cut off by the deadline when it was given in a callback", async () => {
+    const { url, listener } = await guarded({ maxTimeoutMs: 60 }, (_, response) => {
+      setTimeout(() => response.end(Buffer.alloc(size)), 5);
+    });
+    const response = await fetch(url);
+    await sleep(120);
+    expect((await response.arrayBuffer()).byteLength).toBe(size);
+    expect(listener.stats).toMatchObject({ served: 1, expired: 0, inFlight: 0 });
+  });
+});

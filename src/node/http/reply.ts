@@ -9,8 +9,9 @@ const bodies: Map<number, Buffer> = new Map();
 /** What the handler may have said about a body that will not come. */
 const ABOUT_BODY = /^(?:content-(?!security)|transfer-encoding$|trailer$|etag$|last-modified$|expires$)/;
 
-/** Answers with a status and nothing to learn from, or destroys a response that has begun. */
+/** Answers with a status and nothing to learn from, or destroys a response that has begun; a whole one is let be. */
 export function reply(response: ServerResponse, status: number, headers: OutgoingHttpHeaders = {}): void {
+  if (response.writableEnded) return;
   if (response.headersSent || response.destroyed) {
     response.destroy();
     return;
