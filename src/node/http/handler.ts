@@ -149,6 +149,7 @@ class GuardedServer {
     } else {
       const { status, headers } = meaningOf(exit);
       reply(response, status, headers);
+      mute(response);
       this.#settings.onError(exit.error, request);
     }
   }

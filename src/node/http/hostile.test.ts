@@ -152,3 +152,19 @@ describe("an answer that is whole", () => {
     expect(listener.stats).toMatchObject({ served: 1, expired: 0, inFlight: 0 });
   });
 });
+
+it("what a failed handler still has to say in a callback does not end the process", async () => {
+  let late = false;
+  const { url } = await guarded({}, async (_, response) => {
+    setTimeout(() => {
+      response.writeHead(200);
+      response.write("more");
+      response.end("late");
+      late = true;
+    }, 20);
+    throw boom;
+  });
+  expect((await fetch(url)).status).toBe(500);
+  await until(() => late);
+  await sleep(10);
+});
