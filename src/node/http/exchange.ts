@@ -6,6 +6,7 @@
  * settled and the response is no longer being written; that, not the answer, gives the place back.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
 import type { Attempt } from "../../core/attempt.ts";
 import type { CallFields, Criticality, Exit } from "../../core/call.ts";
 import { PlimsollError } from "../../core/errors.ts";
@@ -45,6 +46,23 @@ export class ClientGoneError extends PlimsollError {
   constructor() {
     super("the client has gone");
   }
+}
+
+/** By connection: who of those that were sent ahead wants to hear of its end. */
+const ahead: WeakMap<Socket, Set<() => void>> = new WeakMap();
+
+/** However many requests a client sends ahead, its connection has one listener of ours, and Node nothing to warn of. */
+function aheadOn(socket: Socket): Set<() => void> {
+  let waiting = ahead.get(socket);
+  if (waiting === undefined) {
+    const all: Set<() => void> = new Set();
+    waiting = all;
+    ahead.set(socket, all);
+    socket.once("close", () => {
+      for (const closed of all) closed();
+    });
+  }
+  return waiting;
 }
 
 /** What an exchange needs of its server. */
@@ -112,8 +130,8 @@ export class Exchange implements Answer, Ambient, RequestContext {
     response.on("prefinish", () => this.#answeredWhole());
     if (response.socket !== null) return;
     // Sent ahead of the answer to an earlier request: the response has no connection yet whose end it would notice.
-    request.socket.on("close", closed);
-    response.on("close", () => void request.socket.off("close", closed));
+    const waiting = aheadOn(request.socket).add(closed);
+    response.on("close", () => void waiting.delete(closed));
   }
 
   /** Runs the handler as the work of `attempt`. */

@@ -1,6 +1,6 @@
 // Handlers and clients that do what they should not: nobody else's request, and no place, is lost by it.
 import { connect } from "node:net";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { bodyOf, serve, sleep, until } from "../../../test/lib/http.ts";
 import { guardedHandler, type Handler, type HandlerOptions } from "./index.ts";
 
@@ -81,6 +81,22 @@ it.each([
   const response = await fetch(url);
   expect([response.status, response.statusText]).toEqual([500, "Internal Server Error"]);
   expect(listener.stats).toMatchObject({ failed: 1, inFlight: 0 });
+});
+
+it("30 requests sent ahead leave no listeners and no warning, and are left together", async () => {
+  const warned = vi.fn();
+  process.on("warning", warned);
+  onTestFinished(() => void process.off("warning", warned));
+  const { port, listener } = await guarded({ bulkhead: { limit: 30 } }, async (_, _response, { signal }) => {
+    await new Promise((done) => signal.addEventListener("abort", done));
+  });
+  const client = connect(port, "127.0.0.1");
+  client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(30));
+  await until(() => listener.stats.inFlight === 30);
+  client.destroy();
+  await until(() => listener.stats.clientGone === 30 && listener.stats.inFlight === 0);
+  await sleep(1);
+  expect(warned).not.toHaveBeenCalled();
 });
 
 describe("a body that does not come to its end", () => {
