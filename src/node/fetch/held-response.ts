@@ -11,6 +11,7 @@ import type { Attempt } from "../../core/attempt.ts";
 
 interface Hold {
   readonly attempt: Attempt;
+  readonly kind: Kind;
   /** Tells the attempt that its socket is free; idempotent. */
   readonly release: () => void;
   /** Whether the body is being read natively. */
@@ -23,40 +24,87 @@ interface Hold {
 
 type Body = ReadableStream<Uint8Array>;
 
-const holds: WeakMap<Response, Hold> = new WeakMap();
+/** A class of replies. There are several: the platform's, and that of every undici that was installed beside it. */
+interface Kind {
+  readonly native: Response;
+  readonly body: (this: Response) => Body | null;
+  readonly used: (this: Response) => boolean;
+  /** What takes its prototype's place. */
+  readonly held: object;
+  /** Its replies. */
+  readonly holds: WeakMap<Response, Hold>;
+}
 
-const native = Response.prototype;
-const nativeBody = Object.getOwnPropertyDescriptor(native, "body")?.get as (this: Response) => Body;
-const nativeUsed = Object.getOwnPropertyDescriptor(native, "bodyUsed")?.get as (this: Response) => boolean;
+type Reader = "arrayBuffer" | "blob" | "formData" | "json" | "text";
 
-const READERS = (["arrayBuffer", "blob", "bytes", "formData", "json", "text"] as const).filter(
-  (name) => name in native,
-) as readonly ("arrayBuffer" | "blob" | "formData" | "json" | "text")[];
+const READERS = ["arrayBuffer", "blob", "bytes", "formData", "json", "text"] as readonly Reader[];
 
-const held: object = Object.create(native, {
-  body: { get: bodyOf, configurable: true, enumerable: true },
-  bodyUsed: { get: bodyUsed, configurable: true, enumerable: true },
-  clone: { value: clone, configurable: true, writable: true },
-});
-for (const name of READERS) {
-  Object.defineProperty(held, name, {
-    value(this: Response): Promise<unknown> {
-      return readWhole(this, name);
-    },
-    configurable: true,
-    writable: true,
-  });
+const kinds: WeakMap<object, Kind> = new WeakMap();
+
+/** The kind of a reply; null for what only looks like one, as a stub may, and has no stream to be watched. */
+function kindOf(response: Response): Kind | null {
+  const native = Object.getPrototypeOf(response) as Response;
+  const known = kinds.get(native);
+  if (known !== undefined) return known;
+  const body = getterOf(native, "body") as Kind["body"] | undefined;
+  const used = getterOf(native, "bodyUsed") as Kind["used"] | undefined;
+  if (body === undefined || used === undefined) return null;
+  const kind: Kind = { native, body, used, held: Object.create(native) as object, holds: new WeakMap() };
+  Object.defineProperties(kind.held, propertiesOf(kind));
+  kinds.set(native, kind);
+  return kind;
+}
+
+function getterOf(prototype: object | null, name: string): (() => unknown) | undefined {
+  if (prototype === null) return undefined;
+  const own = Object.getOwnPropertyDescriptor(prototype, name);
+  return own === undefined ? getterOf(Object.getPrototypeOf(prototype), name) : own.get;
+}
+
+function propertiesOf(kind: Kind): PropertyDescriptorMap {
+  const properties: PropertyDescriptorMap = {
+    body: { get: bodyOf, configurable: true, enumerable: true },
+    bodyUsed: { get: bodyUsed, configurable: true, enumerable: true },
+    clone: { value: clone, configurable: true, writable: true },
+  };
+  for (const name of READERS.filter((each) => each in kind.native)) {
+    const value = function (this: Response): Promise<unknown> {
+      return readWhole(this, kind, name);
+    };
+    properties[name] = { value, configurable: true, writable: true };
+  }
+  function bodyOf(this: Response): Body | null {
+    const hold = kind.holds.get(this) as Hold;
+    return hold.reading ? kind.body.call(this) : watchedOf(this, hold).body;
+  }
+  function bodyUsed(this: Response): boolean {
+    const watched = kind.holds.get(this)?.watched ?? null;
+    return watched === null ? kind.used.call(this) : watched.bodyUsed;
+  }
+  function clone(this: Response): Response {
+    const hold = kind.holds.get(this) as Hold;
+    if (hold.reading) return kind.native.clone.call(this); // which throws
+    const copy = watchedOf(this, hold).clone();
+    return Object.defineProperties(copy, {
+      url: { value: this.url },
+      redirected: { value: this.redirected },
+      type: { value: this.type },
+    });
+  }
+  return properties;
 }
 
 /** Keeps the attempt alive (by `release`, from `attempt.hold()`) until the reply's body has ended. */
 export function holdUntilRead(response: Response, attempt: Attempt, release: () => void): Response {
-  if (response.body === null) {
+  const kind = kindOf(response);
+  if (kind === null || typeof response.body?.getReader !== "function") {
     release();
     return response;
   }
   const { signal } = attempt;
   const hold: Hold = {
     attempt,
+    kind,
     release: () => {
       signal.removeEventListener("abort", givenUp);
       release();
@@ -67,47 +115,26 @@ export function holdUntilRead(response: Response, attempt: Attempt, release: () 
   };
   const givenUp = (): void => giveUp(response, hold, signal.reason);
   signal.addEventListener("abort", givenUp);
-  holds.set(response, hold);
-  return Object.setPrototypeOf(response, held) as Response;
+  kind.holds.set(response, hold);
+  return Object.setPrototypeOf(response, kind.held) as Response;
 }
 
 /** Nobody will read the body any more. One that is being read natively fails by the same signal, and ends there. */
 function giveUp(response: Response, hold: Hold, reason: unknown): void {
   if (hold.reading) return;
-  const source = hold.reader ?? nativeBody.call(response);
+  const source = hold.reader ?? (hold.kind.body.call(response) as Body);
   source.cancel(reason).then(hold.release, hold.release);
 }
 
-function readWhole(response: Response, name: (typeof READERS)[number]): Promise<unknown> {
+function readWhole(response: Response, { native, holds }: Kind, name: Reader): Promise<unknown> {
   const hold = holds.get(response) as Hold;
   const read = native[name] as (this: Response) => Promise<unknown>;
-  if (hold.watched !== null) return read.call(hold.watched);
+  if (hold.watched !== null) return hold.watched[name]();
   if (hold.reading) return read.call(response); // which refuses: a body is read once
   const { signal } = hold.attempt;
   if (signal.aborted) return Promise.reject(signal.reason);
   hold.reading = true;
   return read.call(response).finally(hold.release);
-}
-
-function bodyOf(this: Response): Body | null {
-  const hold = holds.get(this) as Hold;
-  return hold.reading ? nativeBody.call(this) : watchedOf(this, hold).body;
-}
-
-function bodyUsed(this: Response): boolean {
-  const watched = holds.get(this)?.watched;
-  return nativeUsed.call(watched ?? this);
-}
-
-function clone(this: Response): Response {
-  const hold = holds.get(this) as Hold;
-  if (hold.reading) return native.clone.call(this); // which throws
-  const copy = watchedOf(this, hold).clone();
-  return Object.defineProperties(copy, {
-    url: { value: this.url },
-    redirected: { value: this.redirected },
-    type: { value: this.type },
-  });
 }
 
 function watchedOf(response: Response, hold: Hold): Response {
@@ -128,7 +155,7 @@ function watch(response: Response, hold: Hold): Body {
       type: "bytes",
       async pull(controller) {
         try {
-          hold.reader ??= nativeBody.call(response).getReader();
+          hold.reader ??= (hold.kind.body.call(response) as Body).getReader();
           const { done, value } = await hold.reader.read();
           if (signal.aborted) throw signal.reason;
           if (!done) return controller.enqueue(value);
@@ -142,7 +169,7 @@ function watch(response: Response, hold: Hold): Body {
       },
       async cancel(reason: unknown) {
         try {
-          await (hold.reader ?? nativeBody.call(response)).cancel(reason);
+          await (hold.reader ?? (hold.kind.body.call(response) as Body)).cancel(reason);
         } finally {
           hold.release();
         }
