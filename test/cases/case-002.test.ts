@@ -1,14 +1,17 @@
 // Case 002: simultaneous failures cancel the re-open timer.
-import { expect, it } from "vitest";
-import { BreakerPolicy, breaker, CircuitBreaker, fixed } from "../../src/core/index.ts";
+import { describe, expect, it } from "vitest";
+import { BreakerPolicy, breaker, CircuitBreaker, fixed, growing } from "../../src/core/index.ts";
 import { fault, Lab } from "../lib/lab.ts";
 
-it.each([6, 7, 8, 20, 50])(
-  "case 002: %d failures in one tick are one opening, with one cool-down",
-  (count) => {
+// Growth shows what a fixed time hides: how many openings were counted.
+describe.each([
+  ["fixed", fixed()],
+  ["growing", growing({ jitter: 0 })],
+])("case 002: reopening %s", (_name, reopen) => {
+  it.each([6, 7, 8, 20, 50])("%d failures in one tick are one opening, with one cool-down", (count) => {
     const lab = new Lab();
     const machine = new CircuitBreaker(
-      new BreakerPolicy({ window: { calls: 5 }, failureRate: 1, openMs: 1000, reopen: fixed(), probes: 1 }),
+      new BreakerPolicy({ window: { calls: 5 }, failureRate: 1, openMs: 1000, reopen, probes: 1 }),
     );
     const stack = lab.stack([breaker(machine)]);
     for (let i = 0; i < count; i++) lab.start(stack, lab.throws(fault("transient"), 10));
@@ -20,5 +23,5 @@ it.each([6, 7, 8, 20, 50])(
     lab.runtime.advance(1);
     expect(lab.start(stack, lab.gives(1)).sent).toHaveLength(1);
     expect(machine.state.name).toBe("closed");
-  },
-);
+  });
+});
