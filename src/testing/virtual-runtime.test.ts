@@ -103,4 +103,18 @@ describe("VirtualRuntime", () => {
     expect(draw(1)).toBe(draw(1));
     expect(draw(1)).not.toBe(draw(2));
   });
+
+  it.each([
+    ["VirtualRuntime.seed", (wrong: never) => new VirtualRuntime({ seed: wrong })],
+    ["VirtualRuntime.startAtMs", (wrong: never) => new VirtualRuntime({ startAtMs: wrong })],
+    ["advance.ms", (wrong: never) => new VirtualRuntime().advance(wrong)],
+    ["advanceTo.at", (wrong: never) => new VirtualRuntime().advanceTo(wrong)],
+  ])("refuses a wrong %s by name", (field, use) => {
+    for (const wrong of [Number.NaN, Infinity, -1, "1", null])
+      expect(() => use(wrong as never)).toThrow(`${field} is`);
+  });
+
+  it("refuses an option that it does not know", () => {
+    expect(() => new VirtualRuntime({ sed: 7 } as never)).toThrow("VirtualRuntime.sed is 7");
+  });
 });

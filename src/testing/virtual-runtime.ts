@@ -3,15 +3,16 @@
  * from event to event, so an hour of waiting costs nothing, and one seed gives one history, event by event.
  */
 
+import { checkKeys, checkNumber, orDefault } from "../core/options.ts";
 import { SeededRandom } from "../core/random.ts";
 import { Runtime, type Timer } from "../core/runtime.ts";
 import { TimerHeap } from "./heap.ts";
 
 /** Options of a virtual runtime. */
 export interface VirtualRuntimeOptions {
-  /** Seed of all randomness, a 32-bit whole number. Default 1. */
+  /** Seed of all randomness, a whole number from 0 to 2^32 − 1. Default 1. */
   readonly seed?: number;
-  /** What the clock shows at first, in ms. Default 0. */
+  /** What the clock shows at first, in ms, 0 or more. Default 0. */
   readonly startAtMs?: number;
 }
 
@@ -29,9 +30,11 @@ export class VirtualRuntime extends Runtime {
 
   constructor(options: VirtualRuntimeOptions = {}) {
     super();
-    this.seed = options.seed ?? 1;
+    checkKeys("VirtualRuntime", options, ["seed", "startAtMs"]);
+    const range = { max: 4_294_967_295, integer: true };
+    this.seed = checkNumber("VirtualRuntime.seed", orDefault(options.seed, 1), range);
     this.random = new SeededRandom(this.seed);
-    this.#clock = options.startAtMs ?? 0;
+    this.#clock = checkNumber("VirtualRuntime.startAtMs", orDefault(options.startAtMs, 0), {});
   }
 
   override now(): number {
@@ -68,11 +71,12 @@ export class VirtualRuntime extends Runtime {
    * listener or an answer threw meanwhile, if one did.
    */
   advance(ms: number): void {
-    this.advanceTo(this.#clock + ms);
+    this.advanceTo(this.#clock + checkNumber("advance.ms", ms, {}));
   }
 
   /** Moves the clock forward to `at`. */
   advanceTo(at: number): void {
+    checkNumber("advanceTo.at", at, {});
     this.#advanced = true;
     for (let timer = this.#heap.first; timer !== undefined && timer.dueAt <= at; timer = this.#heap.first) {
       this.#fire(timer);
