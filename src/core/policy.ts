@@ -39,13 +39,17 @@ export interface OperationOptions {
   readonly attemptTimeoutMs?: number;
   /** How long the whole call may take, waits and backoffs included, in ms, 1 to 2^31 − 1. No default. */
   readonly totalTimeoutMs?: number;
-  /** An attempt is not started with less time left than this, in ms. Default 0. */
+  /** An attempt is not started with less time left than this, in ms, 0 to 2^31 − 1. Default 0. */
   readonly minUsefulMs?: number;
+  /** Repeats failed attempts; `{}` for all defaults. */
   readonly retry?: RetryOptions;
+  /** Stops calls to what plainly fails; `{}` for all defaults. */
   readonly breaker?: BreakerOptions;
   /** A cap of its own, beside the dependency's. */
   readonly bulkhead?: BulkheadOptions;
+  /** Sends a second attempt when the first is slow. Only for what is idempotent. */
   readonly hedge?: HedgeOptions;
+  /** Answers when all of that was not enough. */
   readonly fallback?: FallbackFunction | FallbackOptions;
   /** Your own judgement of what the work gave. Default: the library's own. */
   readonly classify?: Judge;

@@ -53,17 +53,21 @@ export type Layer = Sequence | Admitter | AttemptTimeout;
 
 /** What a stack is for. */
 export interface StackOptions {
+  /** Clock, timers and randomness. */
   readonly runtime: Runtime;
+  /** Stands in errors and events. */
   readonly dependency: string;
+  /** Likewise. */
   readonly operation: string;
   /** Whether repeating has the same effect as doing it once. Default false. */
   readonly idempotent?: boolean;
-  /** Default: none is kept. */
+  /** What repeats spend. Default: none is kept. */
   readonly budget?: RetryBudget | null;
   /** An attempt is not started with less time left than this, in ms. Default 0. */
   readonly minUsefulMs?: number;
+  /** Starts the work; `performPromise` for promises. */
   readonly perform: Perform;
-  /** Default: the library's own, which knows what its adapters and Node's own errors say. */
+  /** Says what the work gave. Default: the library's own, which knows what its adapters and Node's own errors say. */
   readonly judge?: Judge | null;
   /** For comparison only: drives even the library's own order through generators. Default false. */
   readonly generators?: boolean;

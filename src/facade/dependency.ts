@@ -37,12 +37,18 @@ import { follow, unfollow } from "./signals.ts";
 export interface CallOptions {
   /** Cancels the call when it fires. */
   readonly signal?: AbortSignal | undefined;
-  /** When the answer is no longer wanted: absolute, in the runtime's monotonic ms (`performance.now()` on Node). */
+  /**
+   * When the answer is no longer wanted: absolute, in the runtime's monotonic ms (`performance.now()` on Node), 0 or
+   * more.
+   */
   readonly deadline?: number | undefined;
   /** The attempt in whose course this call is made: its deadline bounds this one, and its end cancels it. */
   readonly parent?: Attempt | undefined;
+  /** How essential it is; told to the hosts that `createFetch` lists. */
   readonly criticality?: Criticality | undefined;
+  /** Whose it is; told likewise. */
   readonly tenant?: string | undefined;
+  /** What it is about, for guards that tell keys apart. None of today's reads it. */
   readonly key?: string | undefined;
   /** The same on every attempt; makes a write repeatable. */
   readonly idempotencyKey?: string | undefined;

@@ -15,13 +15,17 @@ import { type ActionTap, Arrivals } from "./workload.ts";
 
 /** What a world is made with. */
 export interface WorldOptions {
+  /** The clock that everything lives on. */
   readonly runtime: Runtime;
   /** When second 0 of the file's faults is, on the runtime's clock. */
   readonly zeroMs: number;
+  /** What the file names and code does. */
   readonly functions?: Functions;
-  /** Who listens to which edge (`caller -> callee`), service, and to the users' actions. */
+  /** Who listens to which edge (`caller -> callee`). */
   readonly linkTaps?: Readonly<Record<string, LinkTap>>;
+  /** Who listens to which service. */
   readonly serverTaps?: Readonly<Record<string, ServerTap>>;
+  /** Listens to the users' actions. */
   readonly actionTap: ActionTap;
   /** Services whose queues an operator will flush: who waits there is written down. */
   readonly flushable?: readonly string[];

@@ -9,7 +9,7 @@ import { optionsIn, plain } from "../lib/options.ts";
 import { root } from "../lib/repo.ts";
 import { compileErrors, removeExamples, writeExamples } from "./examples.ts";
 import { type Block, deadLinks, type Page, readPage, tableUnder } from "./markdown.ts";
-import { disagreements } from "./ranges.ts";
+import { disagreements, endsOf } from "./ranges.ts";
 
 const paths = [
   ...readdirSync(root).filter((file) => file.endsWith(".md")),
@@ -130,6 +130,18 @@ describe("options", () => {
     );
     expect(tried.flat()).toEqual([]);
     expect(tried.length).toBeGreaterThan(20);
+  });
+
+  it("say in their docstrings what they are, with the range of their page", () => {
+    const everywhere = ["src/core", "src/facade", "src/node", "src/testing", "src/sim"];
+    const silent = everywhere.flatMap((folder) => optionsIn(root, folder)).filter(({ text }) => text === "");
+    expect(silent.map(({ option }) => option)).toEqual([]);
+    const rangeless = options.filter((option) => {
+      const table = tableUnder(page(`docs/guards/${PAGES[option.interface]}.md`), `\`${option.interface}\``);
+      const range = cell(table.find((row) => cell(row, "option") === option.field) ?? {}, "range");
+      return endsOf(range) !== null && !plain(option.text).includes(range);
+    });
+    expect(rangeless.map(({ option }) => option)).toEqual([]);
   });
 });
 

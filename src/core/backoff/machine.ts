@@ -13,11 +13,11 @@ import type { Random } from "../random.ts";
 
 /** How waits grow. */
 export interface GrowthOptions {
-  /** Ceiling of the first wait, in ms; above 0. Default 50 (AWS SDK retry behaviour 2.1). */
+  /** Ceiling of the first wait, in ms; above 0, to 2^31 − 1. Default 50 (AWS SDK retry behaviour 2.1). */
   readonly baseMs?: number;
-  /** No wait is longer, in ms. Default 20,000 (AWS SDK). */
+  /** No wait is longer, in ms; `baseMs` to 2^31 − 1. Default 20,000 (AWS SDK). */
   readonly capMs?: number;
-  /** Growth per repeat, 1 to 1,000. Default 2. */
+  /** Growth per repeat, 1 to 1,000. Default 2 (AWS Architecture Blog). */
   readonly factor?: number;
 }
 

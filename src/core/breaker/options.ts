@@ -6,12 +6,16 @@ import { CountWindow, TimeWindow, type Window } from "./window.ts";
 
 /** How long a breaker stays open the first time and after failed probes; see `fixed`, `jittered`, `growing`. */
 export interface ReopenOptions {
+  /** Which of the three it is; use the functions. */
   readonly kind: "fixed" | "jittered" | "growing";
-  /** Adds up to this share of the open time, at random, so that callers do not probe together. Default 0.2. */
+  /**
+   * Adds up to this share of the open time, 0 to 1, at random, so that callers do not probe together. Default 0.2 (our
+   * choice).
+   */
   readonly jitter?: number;
-  /** Growth per opening without a close in between, 1 to 100. Default 2. */
+  /** Growth per opening without a close in between, 1 to 100. Default 2 (our choice). */
   readonly factor?: number;
-  /** Longest open time in ms. Default 12 × `openMs`. */
+  /** Longest open time before jitter, in ms, `openMs` to 2^31 − 1. Default 12 × `openMs` (our choice). */
   readonly maxMs?: number;
 }
 
@@ -22,21 +26,30 @@ export interface BreakerOptions {
    * 3,600,000). Default `{ calls: 100 }` (resilience4j).
    */
   readonly window?: { readonly calls: number } | { readonly ms: number };
-  /** Opens only with at least this many outcomes. Default: a full count window; 20 for a time window (Hystrix). */
+  /**
+   * Opens only with at least this many outcomes, whole: 1 to the window's calls, or to 1,000,000. Default: a full count
+   * window; 20 for a time window (Hystrix).
+   */
   readonly minimumCalls?: number;
   /** Opens when at least this share failed; above 0, at most 1. Default 0.5 (resilience4j, Hystrix). */
   readonly failureRate?: number;
   /** How long it stays open before it lets probes through, in ms, 1 to 2^31 − 1. Default 5,000 (Hystrix, Polly). */
   readonly openMs?: number;
-  /** How `openMs` varies. Default `growing()`, jittered. */
+  /** How `openMs` varies. Default `growing()`, jittered (our choice). */
   readonly reopen?: ReopenOptions;
-  /** Probes that a half-open breaker sends at most, and that must all pass; 1 to 1,000. Default 3 (Basketly, C6). */
+  /**
+   * Probes that a half-open breaker sends at most, and that must all pass; 1 to 1,000, whole. Default 3 (the Basketly
+   * page, C6).
+   */
   readonly probes?: number;
-  /** A probe's own timeout in ms; above the healthy P99. Default: the attempt timeout. */
+  /** A probe's own timeout in ms, 1 to 2^31 − 1; above the healthy P99. Default: the attempt timeout. */
   readonly probeTimeoutMs?: number;
-  /** After this long an unanswered probe no longer counts, in ms. Default: `openMs`, at least `probeTimeoutMs`. */
+  /**
+   * After this long an unanswered probe no longer counts, in ms, `probeTimeoutMs` (or 1) to 2^31 − 1. Default:
+   * `openMs`, at least `probeTimeoutMs`.
+   */
   readonly probeLeaseMs?: number;
-  /** What the dependency's own "overloaded" (429, 503) counts as. Default "failure". */
+  /** What the dependency's own "overloaded" (429, 503) counts as. Default "failure" (the table of evidence). */
   readonly throttling?: "failure" | "ignored";
   /**
    * What a refusal by a guard within (a full bulkhead, say) counts as. Default "ignored": it says nothing about the

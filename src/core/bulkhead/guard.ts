@@ -21,8 +21,9 @@ export interface BulkheadOptions {
   /** Who may wait for a place. Default: nobody. */
   readonly queue?: QueueOptions;
   /**
-   * Takes a place back this many ms after its call was given up although its work has not ended. Default Infinity:
-   * work that never ends keeps its place for ever, because the resource behind it is in use for ever.
+   * Takes a place back this many ms, 1 to 2^31 − 1, or Infinity, after its call was given up although its work has not
+   * ended. Default Infinity: work that never ends keeps its place for ever, because the resource behind it is in use
+   * for ever.
    */
   readonly reclaimAbandonedAfterMs?: number;
 }

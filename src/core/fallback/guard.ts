@@ -20,10 +20,14 @@ export type FallbackFunction = (because: Failed | Rejected, attempt: Attempt) =>
 
 /** Options of `fallback`, where a function alone is not enough. */
 export interface FallbackOptions {
+  /** Makes the substitute, or a promise of one. It sees what it replaces. */
   readonly run: FallbackFunction;
-  /** Time kept for it: the primary's deadline is this much earlier, in ms. Default 0, right for a local answer. */
+  /**
+   * Time kept for it: the primary's deadline is this much earlier, in ms, 0 to 2^31 − 1. Default 0, right for a local
+   * answer.
+   */
   readonly reserveMs?: number;
-  /** Its own limit in ms, 1 at least. Default: `reserveMs`, or 100 without one (a local answer needs far less). */
+  /** Its own limit in ms, 1 to 2^31 − 1. Default: `reserveMs`, or 100 without one (our choice). */
   readonly timeoutMs?: number;
   /** Whether it also replaces permanent failures. Default false: a bad request is not an outage. */
   readonly permanent?: boolean;

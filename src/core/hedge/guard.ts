@@ -20,7 +20,10 @@ import type { Binding, Guard } from "../stack.ts";
 
 /** Options of `hedge`. */
 export interface HedgeOptions {
-  /** How long the first attempt may take before a second is sent, in ms. No default: about its measured P95. */
+  /**
+   * How long the first attempt may take before a second is sent, in ms, 1 to 2^31 − 1. No default: about its measured
+   * P95.
+   */
   readonly delayMs: number;
 }
 

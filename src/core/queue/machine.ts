@@ -17,11 +17,14 @@ export interface Entry<E> {
 
 /** The bounds of a queue. */
 export interface QueueOptions {
-  /** How many may wait; whole, or Infinity if you type it. Default 0: nobody waits. */
+  /** How many may wait: 0 or more, whole, or Infinity if you type it. Default 0: nobody waits. */
   readonly maxWaiting?: number;
-  /** How long one may wait, in ms, or Infinity if you type it. Default 1,000. */
+  /** How long one may wait, in ms, 0 to 2^31 − 1, or Infinity if you type it. Default 1,000 (our choice). */
   readonly maxWaitMs?: number;
-  /** Bytes that may wait in all, or Infinity. Default Infinity: a call has no size unless it says so (`bytes`). */
+  /**
+   * Bytes that may wait in all: 0 or more, or Infinity. Default Infinity: a call has no size unless it says so
+   * (`bytes`).
+   */
   readonly maxBytes?: number;
 }
 

@@ -19,7 +19,7 @@ import { MAX_TIMER_MS } from "../runtime.ts";
 export interface RetryOptions {
   /** Attempts in all, the first included; 1 to 100, whole. Default 3 (SRE book). */
   readonly attempts?: number;
-  /** Waits between attempts. Default `fullJitter()`: jitter is on unless you type otherwise. */
+  /** Waits between attempts. Default `fullJitter()` (AWS Architecture Blog): jitter is on unless you type otherwise. */
   readonly backoff?: BackoffOption;
 }
 

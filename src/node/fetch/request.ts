@@ -24,8 +24,11 @@ export type FetchInit = Omit<RequestInit, "signal">;
 
 /** What a request carries, besides what its caller sets. */
 export interface WireOptions {
+  /** Taken off the time left before it is sent, in ms. */
   readonly marginMs: number;
+  /** How `Idempotency-Key` is written. */
   readonly idempotencyKey: "quoted" | "bare";
+  /** Hosts that are told the call's criticality and tenant. */
   readonly contextHosts: readonly string[];
 }
 

@@ -14,17 +14,20 @@ export interface HandlerOptions {
    * if its client has long been answered. Default: no cap, since a limit must be measured.
    */
   readonly bulkhead?: BulkheadOptions;
-  /** How long a request may take that says nothing about it, in ms. Default: no limit. */
+  /** How long a request may take that says nothing about it, in ms, 1 to 2^31 − 1. Default: no limit. */
   readonly defaultTimeoutMs?: number;
-  /** How long any request may take at most, in ms, whatever it says. Default: no limit. */
+  /** How long any request may take at most, in ms, 1 to 2^31 − 1, whatever it says. Default: no limit. */
   readonly maxTimeoutMs?: number;
-  /** A request with less time left than this, in ms, is not started. Default 0. */
+  /** A request with less time left than this, in ms, 0 to 2^31 − 1, is not started. Default 0. */
   readonly minUsefulMs?: number;
   /** Where the time left is read; the first that says something counts. Default: Envoy's, gRPC's, Connect's. */
   readonly deadlineHeaders?: readonly TimeLeftHeader[];
   /** What becomes of a request whose time left cannot be read: taken as if it said nothing, or 400. Default `ignore`. */
   readonly invalidDeadline?: "ignore" | "reject";
-  /** Bounds of `Retry-After` in a refusal, in ms, sent as whole seconds. Default 1,000 to 3,000 (our choice). */
+  /**
+   * Bounds of `Retry-After` in a refusal, in ms, 0 to 2^31 − 1, sent as whole seconds. Default 1,000 to 3,000 (our
+   * choice).
+   */
   readonly retryAfterMs?: { readonly min: number; readonly max: number };
   /** Whether what a request says about criticality and tenant is believed. Default: never. */
   trust?(request: IncomingMessage): boolean;
