@@ -55,8 +55,10 @@ async function main(): Promise<void> {
   tell("");
   const simulated = runs.map(simulate);
   const lagMs = Math.max(...runs.map((each) => each.lagMs.p99));
-  if (json) console.log(JSON.stringify({ replay, real: { lagMs, runs, simulated } }));
-  else console.log(`${realReport(runs, simulated)}\n\n${verdict(runs, lagMs)}`);
+  if (json) {
+    console.log(JSON.stringify({ replay, real: { lagMs, runs, simulated } }));
+    if (lagMs > MAX_LAG_MS) console.error(noResult(lagMs));
+  } else console.log(`${realReport(runs, simulated)}\n\n${verdict(runs, lagMs)}`);
 }
 
 /** The same run on the virtual clock: the same file at the same scale, with the time that stock's work really took. */
@@ -70,8 +72,11 @@ function verdict(runs: readonly RealRun[], lagMs: number): string {
   const fact = ({ setting, lagMs: lag, meanWorkMs }: RealRun): string =>
     `${setting}: the load generator was ${lag.p99.toFixed(0)} ms late at P99, stock's work took ${meanWorkMs.toFixed(2)} ms on average.`;
   const facts = runs.map(fact).join("\n");
-  if (lagMs <= MAX_LAG_MS) return `${seen(runs)}\n${facts}`;
-  return `This is no result: the load generator itself fell behind by ${lagMs.toFixed(0)} ms (P99), because this machine is too busy.\n${facts}`;
+  return `${lagMs > MAX_LAG_MS ? noResult(lagMs) : seen(runs, TIMETABLE.hiccupS)}\n${facts}`;
+}
+
+function noResult(lagMs: number): string {
+  return `This is no result: the load generator itself fell behind by ${lagMs.toFixed(0)} ms (P99), because this machine is too busy.`;
 }
 
 /** Progress: one line that is written over on a terminal, a line a time elsewhere. */

@@ -1,5 +1,6 @@
 /** What the main job prints: two replays and two real runs in one table each, and what was seen in two sentences. */
 import type { Replay, Second } from "plimsoll/sim";
+import { parametersOf } from "plimsoll/system";
 import type { RealRun } from "./run.ts";
 
 const BARS = " ▁▂▃▄▅▆▇█";
@@ -142,20 +143,49 @@ function chart(
   );
 }
 
-/** What was seen, in two sentences; or why it is no result. */
-export function seen(runs: readonly RealRun[]): string {
+/** What was seen, in two sentences: how the shop as shipped fell, and how the guarded one stood. */
+export function seen(runs: readonly RealRun[], hiccupS: number): string {
   const shipped = runs.find((run) => run.setting === "C0");
   const guarded = runs.find((run) => run.setting !== "C0");
-  if (shipped === undefined || guarded === undefined) return "";
-  const share = (part: number, of: number): string => `${((100 * part) / of).toFixed(0)} %`;
-  const c0 = share(shipped.after.goodput, shipped.after.offered);
-  const down =
-    shipped.recoveredAtS === null
-      ? `As shipped it never came back: after the hiccup ${c0} of what was offered was answered, while stock did ${shipped.after.dbForNobody.toFixed(0)} pieces of work a second for nobody.`
-      : `As shipped it came back at second ${shipped.recoveredAtS}; calls to stock after the hiccup: ${shipped.after.stockCalls.toFixed(0)} a second, the load's own lag: ${shipped.lagMs.p99.toFixed(0)} ms at P99.`;
-  const pages = share(guarded.hiccup.product, guarded.before.product);
-  const extra =
-    guarded.badSeconds.length > 0 ? ` (one bad second since: ${guarded.badSeconds.join(", ")})` : "";
-  const up = `With its guards it kept ${pages} of its product pages in the hiccup, served ${guarded.hiccup.cartDegraded.toFixed(0)} carts a second without badges, and was back at second ${guarded.recoveredAtS ?? "never"}${extra}.`;
-  return `${down} ${up}`;
+  return shipped === undefined || guarded === undefined
+    ? ""
+    : `${howItFell(shipped, hiccupS)} ${howItStood(guarded, hiccupS)}`;
 }
+
+/** The queues need these seconds to fill; and this share of the offered load is no service. */
+const FIRST_SECONDS = 3;
+const DOWN = 0.05;
+
+function howItFell({ seconds, after, recoveredAtS }: RealRun, hiccupS: number): string {
+  const fallen = seconds.filter(({ at }) => at >= FIRST_SECONDS && at < hiccupS + 20);
+  const sum = (of: (second: Second) => number): number =>
+    fallen.reduce((total, second) => total + of(second), 0);
+  const answered = sum((second) => second.goodput) / sum((second) => second.offered);
+  const share = percent(after.goodput, after.offered);
+  const wasted = after.dbForNobody.toFixed(0);
+  if (recoveredAtS === null && answered < DOWN)
+    return `As shipped it never came back: after the hiccup ${share} of what was offered was answered in full, while stock did ${wasted} pieces of work a second for nobody.`;
+  const back = recoveredAtS === null ? "" : `, and it was back at second ${recoveredAtS}`;
+  const work = (after.dbUseful + after.dbForNobody).toFixed(0);
+  return `As shipped it did not stay down: after the hiccup ${share} of what was offered was answered in full${back}, because too little of stock's work was for nobody: ${wasted} of ${work} pieces a second, from ${after.appAttempts.toFixed(0)} attempts of the apps and ${after.stockCalls.toFixed(0)} calls to stock.`;
+}
+
+/** When its breakers are closed, it is back this many seconds after the hiccup at the latest. */
+const BACK_WITHIN_S = 2;
+
+function howItStood({ setting, seconds, before, hiccup, ...run }: RealRun, hiccupS: number): string {
+  const { recoveredAtS, badSeconds } = run;
+  const kept = `With its guards it kept ${percent(hiccup.product, before.product)} of its product pages in the hiccup, served ${hiccup.cartDegraded.toFixed(0)} carts a second without badges, and`;
+  if (recoveredAtS === null) return `${kept} was not back for good by the end.`;
+  const remarks = badSeconds.map((second) => `one bad second since: ${second}`);
+  const refusing = seconds.some(
+    ({ at, refused }) => at >= hiccupS && at < recoveredAtS && refused.breaker > 0,
+  );
+  const openS = (parametersOf(setting)?.["breaker.openMs"] ?? 0) / 1000;
+  if (recoveredAtS > hiccupS + BACK_WITHIN_S && refusing)
+    remarks.unshift(`a breaker had opened just before the hiccup's end, for ${openS} s`);
+  const remark = remarks.length === 0 ? "" : ` (${remarks.join("; ")})`;
+  return `${kept} was back at second ${recoveredAtS}, ${recoveredAtS - hiccupS} s after the hiccup's end${remark}.`;
+}
+
+const percent = (part: number, of: number): string => `${((100 * part) / of).toFixed(0)} %`;

@@ -2,8 +2,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { newSecond, type Second } from "plimsoll/sim";
 import { describe, expect, it } from "vitest";
-import { bars } from "./report.ts";
-import { recovery, run, secondsOf } from "./run.ts";
+import { bars, seen } from "./report.ts";
+import { type RealRun, recovery, run, secondsOf } from "./run.ts";
 
 const second = (at: number, goodput: number): Second => ({ ...newSecond(at), offered: 100, goodput });
 
@@ -57,6 +57,91 @@ describe("secondsOf", () => {
 
 it("draws a bar a second", () => {
   expect(bars([0, 4, 8, 9], 8)).toBe(" ▄██");
+});
+
+describe("what was seen", () => {
+  const HICCUP_S = 2;
+  const phase = (more: object = {}) => ({ ...newSecond(0), offered: 100, p50Ms: null, p99Ms: null, ...more });
+  const made = (setting: string, seconds: Second[], after: object): RealRun => ({
+    setting,
+    meanWorkMs: 4,
+    lagMs: { p50: 0, p99: 0, max: 0 },
+    seconds,
+    before: phase({ product: 40 }),
+    hiccup: phase({ product: 39, cartDegraded: 60 }),
+    after: phase(after),
+    ...recovery(seconds),
+  });
+  const evening = (good: (at: number) => boolean, breaker = 0) =>
+    Array.from({ length: 26 }, (_, index) => {
+      const each = second(index - 2, good(index - 2) ? 100 : 0);
+      return { ...each, refused: { ...each.refused, breaker: good(each.at) ? 0 : breaker } };
+    });
+  const down = made(
+    "C0",
+    evening((at) => at < 0),
+    { dbForNobody: 480 },
+  );
+  const guarded = (good: (at: number) => boolean, breaker = 0) =>
+    made(
+      "guarded",
+      evening((at) => at < 0 || good(at), breaker),
+      {},
+    );
+  const said = (...runs: RealRun[]) => seen(runs, HICCUP_S);
+
+  it("says that one never came back, and how soon the other did", () => {
+    expect(
+      said(
+        down,
+        guarded((at) => at > 2),
+      ),
+    ).toBe(
+      "As shipped it never came back: after the hiccup 0 % of what was offered was answered in full, while stock did 480 pieces of work a second for nobody. " +
+        "With its guards it kept 98 % of its product pages in the hiccup, served 60 carts a second without badges, and was back at second 3, 1 s after the hiccup's end.",
+    );
+  });
+
+  it("names what was measured if the first did not stay down", () => {
+    const after = { goodput: 99, dbUseful: 300, dbForNobody: 20, appAttempts: 101, stockCalls: 325 };
+    const up = made(
+      "C0",
+      evening((at) => at < 0 || at > 8),
+      after,
+    );
+    expect(
+      said(
+        up,
+        guarded(() => true),
+      ),
+    ).toContain(
+      "As shipped it did not stay down: after the hiccup 99 % of what was offered was answered in full, and it was back at second 9, because too little of stock's work was for nobody: 20 of 320 pieces a second, from 101 attempts of the apps and 325 calls to stock.",
+    );
+  });
+
+  it("says so if a breaker kept the second down, if a second was bad, and if it never came back", () => {
+    const late = guarded((at) => at > 6, 9);
+    const remark = "was back at second 7, 5 s after the hiccup's end (a breaker had opened just before";
+    expect(said(down, late)).toContain(`${remark} the hiccup's end, for 5 s).`);
+    expect(
+      said(
+        down,
+        guarded((at) => at > 6),
+      ),
+    ).not.toContain("a breaker");
+    expect(
+      said(
+        down,
+        guarded((at) => at > 2 && at !== 9),
+      ),
+    ).toContain("(one bad second since: 9).");
+    expect(
+      said(
+        down,
+        guarded(() => false),
+      ),
+    ).toContain("and was not back for good by the end.");
+  });
 });
 
 /** Children of a process, by the kernel's own list. */
