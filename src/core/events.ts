@@ -1,12 +1,12 @@
 /**
  * Everything that can be seen of a guarded call: one union, versioned, in plain data. Events are built only while
  * somebody listens, and reach the listener in order at the loop's safe points. The same events come out of
- * production and of the simulator; a replay's hash is the hash of its event log.
+ * production and of the simulator; a replay's hash is that of its model's log, which does not change with who listens.
  */
 import type { AttemptKind, Call } from "./call.ts";
 import type { Ending } from "./evidence.ts";
 
-/** The version of the event schema. It is part of every golden hash. */
+/** The version of the event schema. The golden event logs begin with it. */
 export const EVENTS_VERSION = 1;
 
 /** What every event says. */
