@@ -12,6 +12,7 @@ const c1 = new Runs({ setting: "C1" });
 const c2 = new Runs({ setting: "C2" });
 const c3 = new Runs({ setting: "C3" });
 const c4 = new Runs({ setting: "C4" });
+const guarded = new Runs({ setting: "guarded" });
 
 describe("a healthy evening", () => {
   const runs = new Runs({ setting: "healthy", untilS: 60, measured: true });
@@ -103,6 +104,7 @@ describe.each([
   ["C2", c2],
   ["C3", c3],
   ["C4", c4],
+  ["guarded", guarded],
 ] as const)("%s", (_, runs) => {
   everySeed("3.c", "no extra commits", runs, 0, ({ replay }) =>
     replay.seconds.reduce((sum, second) => sum + second.extraCommits, 0),
@@ -120,10 +122,9 @@ describe("as shipped, with a cap on calls to stock", () => {
 });
 
 describe("guarded: budget, breakers, bulkhead, brownout", () => {
-  const runs = new Runs({ setting: "guarded" });
   row("9.a", "degraded cart views", 1_170, 1_210, () =>
-    runs.mean(({ replay }) => replay.hiccup.cartDegraded),
+    guarded.mean(({ replay }) => replay.hiccup.cartDegraded),
   );
-  row("9.c", "full answers", 835, 880, () => runs.mean(({ replay }) => replay.hiccup.goodput));
-  row("9.e", "recovers at", 21, 21.5, () => runs.mean(recovered));
+  row("9.c", "full answers", 835, 880, () => guarded.mean(({ replay }) => replay.hiccup.goodput));
+  row("9.e", "recovers at", 21, 21.5, () => guarded.mean(recovered));
 });
