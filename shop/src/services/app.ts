@@ -1,10 +1,10 @@
 /** The apps: they send the load through the guards of the edge `app -> shop-api`, and count what becomes of it. */
 import { dependency } from "plimsoll";
-import { fetch } from "plimsoll/fetch";
 import { bindEdge, type SystemFile } from "plimsoll/system";
 import { type Action, Load } from "../load.ts";
 import { systemFor } from "../plan.ts";
 import { type Orders, play, type Ready, type Report } from "../process.ts";
+import { post } from "../request.ts";
 import { Seconds } from "../seconds.ts";
 
 /** The longest an action can take: three attempts of 2 s and their backoff, and some more. */
@@ -68,12 +68,12 @@ class App {
     const shop = dependency(options);
     return Object.entries(system.workload.actions).map(([name, { perSecond }]) => {
       const operation = shop.operation(name, operations[name]);
+      const path = new URL(`${url}/${name}`);
       const perform: Action["perform"] = async () => {
         const headers = { "x-action": String(++this.#sent) };
         const outcome = await operation.outcome(async (attempt) => {
           this.#seconds.add("appAttempts");
-          const response = await fetch(`${url}/${name}`, attempt, { method: "POST", headers });
-          return (await response.json()) as { whole: boolean; queries: number };
+          return (await post(path, attempt, headers)) as { whole: boolean; queries: number };
         });
         if (outcome.kind !== "ok") return { as: "failed", answered: false };
         const { whole, queries } = outcome.value;
