@@ -25,8 +25,8 @@ export interface Plan {
   readonly timetable: Timetable;
 }
 
-/** The main job's timetable: 5 s of health, 10 s of hiccup, 22 s to see whether it comes back. */
-export const TIMETABLE: Timetable = { fromS: -5, hiccupS: 10, untilS: 32 };
+/** The main job's timetable: 5 s of health, 10 s of hiccup, 21 s to see whether it comes back. */
+export const TIMETABLE: Timetable = { fromS: -5, hiccupS: 10, untilS: 31 };
 
 /** The parameters of a plan: the setting's, at its scale, with its hiccup. */
 export function parametersFor({ setting, scale, timetable }: Plan): BasketlyParameters {

@@ -10,7 +10,7 @@ import { Seconds } from "../seconds.ts";
 /** The longest an action can take: three attempts of 2 s and their backoff, and some more. */
 const LAST_ANSWER_MS = 9_000;
 /** The longest warm-up, in seconds. */
-const WARM_UP_S = 15;
+const WARM_UP_S = 12;
 
 class App {
   #seconds!: Seconds;
