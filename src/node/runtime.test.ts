@@ -24,6 +24,19 @@ async function until(done: () => boolean): Promise<void> {
 }
 
 describe("NodeRuntime", () => {
+  it("fires no timer in the async context of whoever happened to set Node's own", async () => {
+    const request = new AsyncLocalStorage<string>();
+    const runtime = new NodeRuntime();
+    const seen: (string | undefined)[] = [];
+    for (const name of ["first", "second"]) {
+      for (const delayMs of [5, 20]) {
+        request.run(name, () => void runtime.after(delayMs, () => seen.push(request.getStore())));
+      }
+    }
+    await until(() => seen.length === 4);
+    expect(seen).toEqual([undefined, undefined, undefined, undefined]);
+  });
+
   it("never fires early by its own clock, and those of one millisecond in the order of arming", async () => {
     const runtime = new NodeRuntime();
     const random = new SeededRandom(3);

@@ -107,7 +107,8 @@ export class NodeRuntime extends Runtime {
   private setWake(at: number): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.wakeAt = at;
-    this.timer = setTimeout(this.wake, Math.min(MAX_TIMER_MS, Math.max(1, at - performance.now())));
+    const delayMs = Math.min(MAX_TIMER_MS, Math.max(1, at - performance.now()));
+    this.timer = NOBODY.runInAsyncScope(() => setTimeout(this.wake, delayMs));
   }
 
   private fireDue(): void {
@@ -126,6 +127,12 @@ export class NodeRuntime extends Runtime {
 
 /** Nobody needs to hear that a caller's context is gone. */
 const UNTRACKED = { requireManualDestroy: true };
+
+/**
+ * The async context of nobody. One Node timer serves every call: set in the context of the call that happened to need
+ * it first, it would show that caller's request to all the others' listeners, and keep it alive.
+ */
+const NOBODY = new AsyncResource("PLIMSOLL", UNTRACKED);
 
 /** The process's own runtime. */
 export const nodeRuntime: NodeRuntime = new NodeRuntime();
