@@ -107,3 +107,10 @@ it("refuses a field of another kind: nobody would read it", () => {
   expect(wrong({ kind: "fullJitter", delayMs: 5 })).toThrow("backoff.delayMs is 5; allowed: nothing");
   expect(wrong({ kind: "none", baseMs: 5 })).toThrow("backoff.baseMs is 5; allowed: nothing");
 });
+
+it("keeps what was checked, whatever becomes of it later", () => {
+  const spec = { kind: "constant" as const, delayMs: 5 };
+  const backoff = new Backoff(spec);
+  spec.delayMs = Number.NaN;
+  expect(backoff.delayMs(1, 0, new SeededRandom(1))).toBe(5);
+});

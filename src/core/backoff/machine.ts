@@ -81,13 +81,16 @@ export class Backoff {
   private readonly capMs: number;
   private readonly factor: number;
 
-  constructor(spec: BackoffOption = fullJitter(), field = "backoff") {
-    this.spec = spec;
-    if (typeof spec === "function") {
+  constructor(given: BackoffOption = fullJitter(), field = "backoff") {
+    if (typeof given === "function") {
+      this.spec = given;
       this.baseMs = this.capMs = this.factor = 0;
       return;
     }
-    checkObject(field, spec);
+    checkObject(field, given);
+    // A copy: what is changed later was never checked, and a wait of NaN would have no end.
+    const spec = { ...given };
+    this.spec = Object.freeze(spec);
     checkKeys(field, spec, ["kind", ...FIELDS[checkOneOf(`${field}.kind`, spec.kind, KINDS)]]);
     const growth = spec as GrowthOptions & { delayMs?: number };
     if (spec.kind === "constant") checkMs(`${field}.delayMs`, growth.delayMs);
