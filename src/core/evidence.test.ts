@@ -14,7 +14,7 @@ import { deadline } from "./deadline/guard.ts";
 import { type Ending, EVIDENCE } from "./evidence.ts";
 import { fallback } from "./fallback/guard.ts";
 import { hedge } from "./hedge/guard.ts";
-import type { Guard, Judge, Stack } from "./index.ts";
+import type { Binding, Guard, Judge, Stack } from "./index.ts";
 import { retry } from "./retry/guard.ts";
 import { timeout } from "./timeout/guard.ts";
 
@@ -267,9 +267,14 @@ function aRetry(ending: Ending): void {
 }
 
 function aBulkhead(ending: Ending): void {
-  const trial = new Trial(ending, []);
-  const cap = new Bulkhead({ limit: 5 }, trial.lab.runtime);
-  const subject = new Trial(ending, [bulkhead(cap)]);
+  const caps: Bulkhead[] = [];
+  const bind = ({ runtime }: Binding): Bulkhead => {
+    const cap = new Bulkhead({ limit: 5 }, runtime);
+    caps.push(cap);
+    return cap;
+  };
+  const subject = new Trial(ending, [{ name: "bulkhead", bind }]);
+  const [cap] = caps as [Bulkhead];
   const call = subject.run();
   const held = BULKHEAD[ending] === "when the work ends" ? 1 : 0;
   expect([cap.gate.held, call.sent.length > 0]).toEqual([held, BULKHEAD[ending] !== "not taken"]);

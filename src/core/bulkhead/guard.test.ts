@@ -226,3 +226,10 @@ describe("bulkhead", () => {
     expect([only(call, "ok").value, cap.gate.held]).toEqual(["second", 0]);
   });
 });
+
+it("is shared by stacks of one runtime only: no other loop would call its waiters", () => {
+  const shared = new Bulkhead({ limit: 1 }, new Lab().runtime);
+  expect(() => new Lab().stack([bulkhead(shared)])).toThrow(
+    expect.objectContaining({ name: "OptionError", field: "bulkhead" }),
+  );
+});

@@ -7,6 +7,7 @@
  */
 import type { Admission, Admitter, Asking, Permit, Room } from "../admission.ts";
 import { type Rejected, rejected } from "../call.ts";
+import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
 import { checkKeys, checkMs, orDefault } from "../options.ts";
 import { AdmissionQueue, type QueueOptions } from "../queue/machine.ts";
@@ -115,6 +116,12 @@ export class Bulkhead implements Admitter, Room, Permit {
     this.queue.remove(admission);
   }
 
+  /** Itself, for a stack of its own runtime: its waiters are called by that clock and from that loop. */
+  of(runtime: Runtime): this {
+    if (runtime === this.runtime) return this;
+    throw new OptionError("bulkhead", this, "a bulkhead of the stack's own runtime");
+  }
+
   /** Changes the limit; a higher one lets waiters in at once. */
   resize(limit: number): void {
     this.gate.limit = limit;
@@ -139,6 +146,7 @@ export class Bulkhead implements Admitter, Room, Permit {
 export function bulkhead(options: BulkheadOptions | Bulkhead, field = "bulkhead"): Guard {
   return {
     name: "bulkhead",
-    bind: ({ runtime }) => (options instanceof Bulkhead ? options : new Bulkhead(options, runtime, field)),
+    bind: ({ runtime }) =>
+      options instanceof Bulkhead ? options.of(runtime) : new Bulkhead(options, runtime, field),
   };
 }
