@@ -178,11 +178,19 @@ export class Sleep extends Timer implements Step {
   }
 }
 
-/** The innermost layer: one attempt. */
+/** The innermost layer: one attempt. A probe that is a whole sequence limits each of its attempts. */
 export function attemptOf(leaf: Leaf): Next {
   return function* (plan, fiber) {
-    return (yield new Attempt(fiber.root.runtime, leaf, plan, fiber, fiber.root.work)) as Exit;
+    const attempt = new Attempt(fiber.root.runtime, leaf, plan, fiber, fiber.root.work);
+    const limitMs = limitWithin(plan);
+    if (limitMs < Infinity) attempt.timeoutMs = limitMs;
+    return (yield attempt) as Exit;
   };
+}
+
+/** The limit that a guard around the sequence has set for each attempt; `Infinity` where none has. */
+function limitWithin({ outer }: Plan): number {
+  return outer === null ? Infinity : outer.timeoutMs;
 }
 
 /** A layer of admitters around a sequence: their places are held until everything within has ended. */
@@ -192,7 +200,7 @@ export function scopeOf(run: Run, next: Next): Next {
     let exit: Exit = { kind: "cancelled", reason: undefined };
     try {
       const refusal = (yield scope) as Rejected | null;
-      exit = refusal ?? (yield* next({ ...plan, outer: scope }, fiber));
+      exit = refusal ?? (yield* next({ ...plan, kind: scope.kind, outer: scope }, fiber));
     } finally {
       scope.close(exit);
     }
@@ -206,7 +214,7 @@ class Scope extends Admission implements Step {
   private open = false;
 
   constructor(run: Run, plan: Plan, fiber: Fiber) {
-    super(fiber.root.runtime, run, plan, Infinity);
+    super(fiber.root.runtime, run, plan, limitWithin(plan));
     this.fiber = fiber;
   }
 

@@ -1,6 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { fault, Lab, only } from "../../../test/lib/lab.ts";
+import { immediately } from "../backoff/machine.ts";
 import { bulkhead } from "../bulkhead/guard.ts";
+import { hedge } from "../hedge/guard.ts";
+import { retry } from "../retry/guard.ts";
 import { timeout } from "../timeout/guard.ts";
 import { breaker } from "./guard.ts";
 import { CircuitBreaker } from "./machine.ts";
@@ -57,6 +60,43 @@ describe("breaker", () => {
     lab.runtime.advance(30);
     expect(only(probe, "failed").ended).toBe("timeout");
     expect(shared.state).toMatchObject({ name: "open", until: 230 });
+  });
+
+  it("marks and limits the attempts of a probe that is a whole sequence, and none of them is hedged", () => {
+    const { lab, shared } = opened({ probeTimeoutMs: 30 });
+    const stack = lab.stack([
+      breaker(shared),
+      retry({ attempts: 2, backoff: immediately }),
+      hedge({ delayMs: 10 }),
+      bulkhead({ limit: 5 }),
+      timeout(1000),
+    ]);
+    lab.runtime.advance(100);
+    const probe = lab.start(stack, lab.hangs);
+    lab.runtime.advance(59);
+    expect(probe.sent.map(({ kind, timeoutMs }) => [kind, timeoutMs])).toEqual([
+      ["probe", 30],
+      ["retry", 30],
+    ]);
+    expect(shared.state.name).toBe("halfOpen");
+    lab.runtime.advance(1);
+    expect(only(probe, "failed").ended).toBe("timeout");
+    expect(shared.state).toMatchObject({ name: "open", until: 260 });
+  });
+
+  it("does not hedge it from outside, either", () => {
+    const { lab, shared } = opened();
+    const stack = lab.stack([
+      hedge({ delayMs: 10 }),
+      breaker(shared),
+      retry({ attempts: 2, backoff: immediately }),
+      timeout(30),
+    ]);
+    lab.runtime.advance(100);
+    const probe = lab.start(stack, lab.hangs);
+    lab.runtime.advance(60);
+    expect(probe.sent.map(({ kind }) => kind)).toEqual(["probe", "retry"]);
+    expect(lab.events).toContainEqual(expect.objectContaining({ type: "hedge.stopped", by: "hedge" }));
   });
 
   it("lets only its probes through while it is half-open", () => {

@@ -6,7 +6,7 @@
  * A hedge is never a probe, a probe is never hedged, and a hedge that is refused locally never ends the race.
  * Sources: Dean and Barroso, "The Tail at Scale"; the Basketly page, Part 5; the resilience notes, §05.
  */
-import type { Plan } from "../admission.ts";
+import type { Admission, Plan } from "../admission.ts";
 import { Attempt } from "../attempt.ts";
 import type { RetryBudget, Token } from "../budget/machine.ts";
 import { type Exit, type Rejected, rejected } from "../call.ts";
@@ -74,7 +74,9 @@ export class HedgeGuard implements Sequence {
   private mayHedge(first: Fiber): Token | Rejected | null {
     const { step } = first;
     if (!(step instanceof Attempt) || step.state !== "sent" || step.kind === "fallback") return NOT_SENT;
-    if (step.kind === "probe") return PROBE;
+    for (let within: Admission | null = step; within !== null; within = within.outer) {
+      if (within.kind === "probe") return PROBE;
+    }
     return this.budget === null ? null : this.budget.reserve("hedge");
   }
 
