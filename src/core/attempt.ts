@@ -118,12 +118,14 @@ export class Attempt extends Admission implements Task {
     this.judged({ error });
   }
 
-  /** Gives the attempt up, without telling its fiber: only its fiber calls this. */
+  /** Gives the attempt up. Its maker hears of it, and so the call is cancelled, unless that has ended already. */
   cancel(reason: unknown): void {
-    this.maker = null;
+    if (this.maker !== null && this.maker.exit !== null) this.maker = null;
     if (this.state === "answered" || this.state === "ended") return;
+    const outermost = this.runtime.loop.enter();
     this.stopWaiting();
     this.report({ kind: "cancelled", reason });
+    this.runtime.loop.leave(outermost);
   }
 
   /** Starts the work after a wait. Called by the loop. */

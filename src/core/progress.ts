@@ -20,6 +20,8 @@ export interface Answer {
 /** What makes attempts: a call, or a branch of one. */
 export interface Process {
   readonly root: CallProcess;
+  /** How it ended, or null while it waits for its attempts. */
+  readonly exit: Exit | null;
   answered(attempt: Attempt, exit: Exit): void;
 }
 
