@@ -32,6 +32,7 @@ export {
   type Verdict,
 } from "./breaker/machine.ts";
 export {
+  BREAKER_MODES,
   type BreakerMode,
   type BreakerOptions,
   BreakerPolicy,

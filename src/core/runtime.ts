@@ -6,6 +6,7 @@
  * constant time. A timer never fires before `now()` has reached its due time, and timers due at the same time
  * fire in the order in which they were armed.
  */
+import { OptionError } from "./errors.ts";
 import type { PlimsollEvent } from "./events.ts";
 import { Loop } from "./loop.ts";
 import type { Random } from "./random.ts";
@@ -72,6 +73,10 @@ export abstract class Runtime {
   /** Fires `fn` once after `delayMs`. For hot paths subclass `Timer` instead. */
   after(delayMs: number, fn: () => void): Timer {
     const timer = new CallbackTimer(this, fn);
+    // Checked here and not in `options.ts`, which itself needs the longest duration from this file.
+    if (!(delayMs >= 0 && delayMs <= MAX_TIMER_MS)) {
+      throw new OptionError("delayMs", delayMs, `a number from 0 to ${MAX_TIMER_MS}`);
+    }
     this.arm(timer, this.now() + delayMs);
     return timer;
   }

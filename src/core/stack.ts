@@ -20,6 +20,7 @@ import { OptionError } from "./errors.ts";
 import { FallbackGuard } from "./fallback/guard.ts";
 import { FusedCall, type FusedPolicy } from "./fused.ts";
 import type { Judge, Leaf } from "./leaf.ts";
+import { checkMs } from "./options.ts";
 import type { Answer, CallProcess } from "./progress.ts";
 import { RetryGuard } from "./retry/guard.ts";
 import { Run } from "./run.ts";
@@ -89,7 +90,8 @@ export class Stack {
 
   constructor(options: StackOptions, guards: readonly Guard[]) {
     this.options = options;
-    const { dependency, operation, idempotent = false } = options;
+    const { dependency, operation, idempotent = false, minUsefulMs = 0 } = options;
+    checkMs("stack.minUsefulMs", minUsefulMs);
     this.spec = { dependency, operation, idempotent };
     this.runtime = options.runtime;
     const layers = guards.map((guard) => guard.bind(this.binding()));

@@ -11,7 +11,8 @@
  * out, frees its slot, so no breaker can be jammed. There is no timer: states change when calls ask or end.
  * Sources: Nygard, "Release It!"; the Basketly page, Part 7; the resilience notes, §06.
  */
-import type { BreakerMode, BreakerPolicy } from "./options.ts";
+import { checkOneOf } from "../options.ts";
+import { BREAKER_MODES, type BreakerMode, type BreakerPolicy } from "./options.ts";
 import type { Window } from "./window.ts";
 
 /** What an attempt's end means to the breaker. */
@@ -47,15 +48,23 @@ export interface Probe {
 /** One breaker's state. */
 export class CircuitBreaker {
   readonly policy: BreakerPolicy;
-  /** Changing it takes effect with the next call; the state underneath goes on as before. */
-  mode: BreakerMode;
+  private how: BreakerMode;
   private current: BreakerState;
   private openings = 0;
 
   constructor(policy: BreakerPolicy) {
     this.policy = policy;
-    this.mode = policy.mode;
+    this.how = policy.mode;
     this.current = { name: "closed", window: policy.newWindow() };
+  }
+
+  get mode(): BreakerMode {
+    return this.how;
+  }
+
+  /** Changing it takes effect with the next call; the state underneath goes on as before. */
+  set mode(mode: BreakerMode) {
+    this.how = checkOneOf("breaker.mode", mode, BREAKER_MODES);
   }
 
   get state(): BreakerState {

@@ -60,8 +60,11 @@ export interface BreakerOptions {
   readonly mode?: BreakerMode;
 }
 
+/** The modes of a breaker. */
+export const BREAKER_MODES = ["enforce", "observe", "forcedOpen", "forcedClosed"] as const;
+
 /** What a breaker does with its decisions. */
-export type BreakerMode = "enforce" | "observe" | "forcedOpen" | "forcedClosed";
+export type BreakerMode = (typeof BREAKER_MODES)[number];
 
 /** Always `openMs`. Callers that opened together probe together: for tests and the Basketly figures. */
 export function fixed(): ReopenOptions {
@@ -144,12 +147,7 @@ export class BreakerPolicy {
         "ignored",
         "failure",
       ]) === "failure";
-    this.mode = checkOneOf(`${field}.mode`, orDefault(options.mode, "enforce"), [
-      "enforce",
-      "observe",
-      "forcedOpen",
-      "forcedClosed",
-    ]);
+    this.mode = checkOneOf(`${field}.mode`, orDefault(options.mode, "enforce"), BREAKER_MODES);
     this.reopen = checkReopen(`${field}.reopen`, orDefault(options.reopen, growing()), this.openMs);
   }
 
