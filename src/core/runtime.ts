@@ -91,9 +91,16 @@ export abstract class Runtime {
    * to stop.
    */
   listen(listener: EventSink): () => void {
-    const entry: EventSink = (event) => listener(event);
+    let listens = true;
+    // Events that have happened may still be on their way when it stops.
+    const entry: EventSink = (event) => {
+      if (listens) listener(event);
+    };
     this.setListeners([...this.listeners, entry]);
-    return () => this.setListeners(this.listeners.filter((each) => each !== entry));
+    return () => {
+      listens = false;
+      this.setListeners(this.listeners.filter((each) => each !== entry));
+    };
   }
 
   private setListeners(listeners: readonly EventSink[]): void {

@@ -41,4 +41,23 @@ describe("listen", () => {
     for (const stop of stops) stop();
     expect(runtime.sink).toBeNull();
   });
+
+  it("tells nobody anything once told to stop, though events are on their way", async () => {
+    const runtime = new VirtualRuntime();
+    const call = dependency({ name: "stock" }, runtime).operation("view");
+    const types: string[] = [];
+    const first = listen(() => stop(), runtime);
+    const stop = listen(({ type }) => types.push(type), runtime);
+    await call(() => 1);
+    first();
+    expect(types).toEqual([]);
+  });
+
+  it("takes a function, and nothing else", () => {
+    for (const wrong of [undefined, null, 1, {}]) {
+      expect(() => listen(wrong as never, new VirtualRuntime())).toThrow(
+        expect.objectContaining({ name: "OptionError", field: "listener" }),
+      );
+    }
+  });
 });

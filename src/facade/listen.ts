@@ -1,4 +1,5 @@
 /** Watching guarded calls: every event of the process, to any number of listeners. */
+import { checkFunction } from "../core/options.ts";
 import type { EventSink, Runtime } from "../core/runtime.ts";
 import { theHost } from "./host.ts";
 
@@ -7,5 +8,5 @@ import { theHost } from "./host.ts";
  * only while somebody listens. It may throw: that reaches no call and no other listener.
  */
 export function listen(listener: EventSink, runtime: Runtime = theHost().runtime): () => void {
-  return runtime.listen(listener);
+  return runtime.listen(checkFunction("listener", listener));
 }
