@@ -492,9 +492,10 @@ it.each([
     ],
     "retryAfterMs",
   ],
-  ["trust", [true]],
-  ["exempt", ["/health"]],
-  ["onError", [1]],
+  ["retryAfterMs", [null, [], 5]],
+  ["trust", [true, null]],
+  ["exempt", ["/health", null]],
+  ["onError", [1, null]],
   ["bulkheads", [{ limit: 1 }]],
 ] as [string, unknown[], string?][])("guardedHandler refuses a wrong %s", (field, values, option = field) => {
   for (const value of values) {
@@ -502,6 +503,12 @@ it.each([
       expect.objectContaining({ name: "OptionError", field: `guardedHandler.${field}` }),
     );
   }
+});
+
+it.each([undefined, null, [], "options"])("guardedHandler refuses %j for its options", (options) => {
+  expect(() => guardedHandler(options as never, () => {})).toThrow(
+    expect.objectContaining({ name: "OptionError", field: "guardedHandler" }),
+  );
 });
 
 it("a handler is a function", () => {

@@ -88,8 +88,8 @@ class GuardedServer {
   readonly #uncounted: Counts;
 
   constructor(options: HandlerOptions, handler: Handler, runtime: Runtime) {
-    const { name = "server", bulkhead, minUsefulMs = 0 } = options;
     this.#settings = settingsOf(options);
+    const { name = "server", bulkhead, minUsefulMs = 0 } = options;
     this.#runtime = runtime;
     this.#random = runtime.random.fork(`retry-after ${name}`);
     const budget = "none";

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { BulkheadOptions } from "../../core/bulkhead/guard.ts";
 import { OptionError } from "../../core/errors.ts";
-import { checkFunction, checkKeys, checkMs, checkOneOf } from "../../core/options.ts";
+import { checkFunction, checkKeys, checkMs, checkOneOf, orDefault } from "../../core/options.ts";
 import { TIME_LEFT_HEADERS, type TimeLeftHeader } from "../wire/deadline-header.ts";
 
 /** How a server's requests are guarded. All of it is optional; what is left out is not there. */
@@ -75,10 +75,10 @@ export function settingsOf(options: HandlerOptions): HandlerSettings {
     maxTimeoutMs: checkLimit("maxTimeoutMs", options.maxTimeoutMs),
     deadlineHeaders: checkHeaders(deadlineHeaders),
     invalidDeadline: checkOneOf("guardedHandler.invalidDeadline", invalidDeadline, ["ignore", "reject"]),
-    retryAfterMs: checkRange(retryAfterMs ?? { min: 1_000, max: 3_000 }),
-    trust: checkFunction("guardedHandler.trust", options.trust ?? no),
-    exempt: checkFunction("guardedHandler.exempt", options.exempt ?? no),
-    onError: checkFunction("guardedHandler.onError", options.onError ?? report),
+    retryAfterMs: checkRange(orDefault(retryAfterMs, { min: 1_000, max: 3_000 })),
+    trust: checkFunction("guardedHandler.trust", orDefault(options.trust, no)),
+    exempt: checkFunction("guardedHandler.exempt", orDefault(options.exempt, no)),
+    onError: checkFunction("guardedHandler.onError", orDefault(options.onError, report)),
   };
 }
 
