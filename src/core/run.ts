@@ -28,7 +28,12 @@ export class Run {
 
   /** Whether one that may refuse at present looks at the clock. */
   get timed(): boolean {
-    return this.admitters.some((admitter) => admitter.timed && admitter.mayRefuse);
+    const { admitters } = this;
+    for (let i = 0; i < admitters.length; i++) {
+      const admitter = admitters[i] as Admitter;
+      if (admitter.timed && admitter.mayRefuse) return true;
+    }
+    return false;
   }
 
   /** Whether any of them may refuse at present. */
