@@ -133,7 +133,7 @@ export class Checker {
     const shape = this.#shapeOf(call);
     if (this.#exact && attempt.call.deadline - now < shape.spec.minUsefulMs)
       this.fail("9", "sent with too little time left");
-    if (attempt.timeoutMs > shape.timeoutMs && attempt.kind !== "probe")
+    if (attempt.timeoutMs > shape.timeoutMs && !isProbing(attempt))
       this.fail("9", "more time than its timeout");
     if (call.works.length > shape.maxWorks)
       this.fail("6", `call ${call.index} was sent ${call.works.length} times, of ${shape.maxWorks}`);
@@ -522,4 +522,11 @@ export class Checker {
   #shapeOf(call: CallRun): Shape {
     return this.#shapes[call.spec.stack] as Shape;
   }
+}
+
+/** Whether an attempt is a probe, or one of the attempts of a sequence that is. A probe's limit replaces its own. */
+function isProbing(attempt: Attempt): boolean {
+  if (attempt.kind === "probe") return true;
+  for (let { outer } = attempt; outer !== null; { outer } = outer) if (outer.kind === "probe") return true;
+  return false;
 }
