@@ -1,8 +1,9 @@
 /** Counts a Basketly run: listens to the model, and keeps seconds, measures and the run's log. */
+
 import type { Attempt } from "../../../core/attempt.ts";
 import type { Exit } from "../../../core/call.ts";
 import { TimeoutError } from "../../../core/errors.ts";
-import { endingOf } from "../../../core/evidence.ts";
+import { EVIDENCE, endingOf } from "../../../core/evidence.ts";
 import { type Runtime, Timer } from "../../../core/runtime.ts";
 import { wake } from "../../clock.ts";
 import { DEGRADED, type Exchange, type Reply } from "../../exchange.ts";
@@ -88,19 +89,8 @@ export class Recorder extends Timer implements ActionTap {
   }
 }
 
-const ENDINGS: readonly string[] = [
-  "ok",
-  "degraded",
-  "transient",
-  "throttled",
-  "permanent",
-  "timeout",
-  "clipped",
-  "unsent",
-  "cancelled",
-  "hedgeLoser",
-  "refused",
-];
+/** Endings in the order of the table: their places in it are what the hash takes in. */
+const ENDINGS: readonly string[] = Object.keys(EVIDENCE);
 
 /** The apps' side of shop-api. */
 export class AppTap extends LinkTap {
