@@ -99,8 +99,12 @@ function bindBulkhead({ queue, ...rest }: BulkheadSpec): BulkheadOptions {
 }
 
 /** The options of an admission queue. */
-export function bindQueue({ maxWaiting, maxWaitMs }: QueueSpec): QueueOptions {
-  return { maxWaiting: bound(maxWaiting), maxWaitMs: bound(maxWaitMs) };
+export function bindQueue({ maxWaiting, maxWaitMs, maxBytes }: QueueSpec): QueueOptions {
+  return {
+    maxWaiting: bound(maxWaiting),
+    ...(maxWaitMs !== undefined && { maxWaitMs: bound(maxWaitMs) }),
+    ...(maxBytes !== undefined && { maxBytes: bound(maxBytes) }),
+  };
 }
 
 function bound(value: Bound): number {

@@ -31,7 +31,8 @@ const orUnbounded = (number: z.ZodType<number>, error: string) =>
 
 const queue = z.strictObject({
   maxWaiting: orUnbounded(whole(0, 1_000_000_000), "a whole number of at least 0"),
-  maxWaitMs: orUnbounded(ms, `a number from 0 to ${MAX_MS}`),
+  maxWaitMs: orUnbounded(ms, `a number from 0 to ${MAX_MS}`).optional(),
+  maxBytes: orUnbounded(range(0, Number.MAX_SAFE_INTEGER), "a number of at least 0").optional(),
 });
 
 const duration = z.discriminatedUnion(

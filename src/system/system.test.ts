@@ -147,6 +147,16 @@ describe("binding", () => {
     expect(bound.dependency.bulkhead?.queue).toEqual({ maxWaiting: Number.POSITIVE_INFINITY, maxWaitMs: 5 });
   });
 
+  it("leaves the bounds of a queue that are not said to the queue's own defaults", () => {
+    const system = basketly("C0") as { edges: Record<string, object> } & SystemFile;
+    const edge = system.edges["app -> shop-api"] as SystemFile["edges"][string];
+    const bulkhead = { limit: 1, queue: { maxWaiting: 3, maxBytes: 1_000 } };
+    const edges = { ...system.edges, "app -> shop-api": { ...edge, bulkhead } };
+    const loaded = readSystem({ ...system, edges });
+    const bound = bindEdge(loaded, "app", "shop-api");
+    expect(bound.dependency.bulkhead?.queue).toEqual({ maxWaiting: 3, maxBytes: 1_000 });
+  });
+
   it("keeps an attempt from starting with no more than the margin left", () => {
     const system = basketlySystem({ ...parameters("C1"), "deadline.marginMs": 1 });
     expect(bindEdge(system, "shop-api", "stock").operations.view?.minUsefulMs).toBe(1.001);

@@ -20,10 +20,11 @@ export type DurationSpec =
   | { readonly kind: "fixed"; readonly ms: number }
   | { readonly kind: "exponential"; readonly meanMs: number };
 
-/** Who may wait for a place. */
+/** Who may wait for a place: the options of an admission queue, with its defaults. */
 export interface QueueSpec {
   readonly maxWaiting: Bound;
-  readonly maxWaitMs: Bound;
+  readonly maxWaitMs?: Bound;
+  readonly maxBytes?: Bound;
 }
 
 /** One operation that a service serves. */
