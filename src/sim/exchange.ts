@@ -122,6 +122,8 @@ export class Exchange implements AbortTarget, Answer, Task {
     const { caller, link, callee, reason } = this;
     if (caller === null) return;
     this.caller = null;
+    // The request may wait on for minutes, for nobody; the error need not.
+    this.reason = undefined;
     link.tap.gaveUp(this, reason);
     if (link.carriesCancels && callee !== null) callee.cancel(reason);
     caller.fail(SOCKET_CLOSED);
