@@ -78,7 +78,11 @@ export class VirtualRuntime extends Runtime {
   advanceTo(at: number): void {
     checkNumber("advanceTo.at", at, {});
     this.#advanced = true;
-    for (let timer = this.#timers.first; timer !== undefined && timer.dueAt <= at; timer = this.#timers.first) {
+    for (
+      let timer = this.#timers.first;
+      timer !== undefined && timer.dueAt <= at;
+      timer = this.#timers.first
+    ) {
       this.#fire(timer);
     }
     if (at > this.#clock) this.#clock = at;
