@@ -14,6 +14,7 @@ import type { Leaf } from "../leaf.ts";
 import { checkFunction, checkKeys, checkMs, orDefault } from "../options.ts";
 import type { Process } from "../progress.ts";
 import type { Binding, Guard } from "../stack.ts";
+import { plain } from "../timed-out.ts";
 
 /** Makes the substitute answer. It sees what it replaces. */
 export type FallbackFunction = (because: Failed | Rejected, attempt: Attempt) => unknown;
@@ -61,10 +62,10 @@ export class FallbackGuard implements Sequence {
     this.leaf = at.leaf({ attemptTimeoutMs: timeoutMs });
   }
 
-  /** What it replaces, or null when the exit stands. */
+  /** What it replaces, as the substitute will see it; null when the exit stands. */
   replaces(exit: Exit): Failed | Rejected | null {
     if (exit.kind === "rejected") return exit;
-    return exit.kind === "failed" && (this.permanent || exit.class !== "permanent") ? exit : null;
+    return exit.kind === "failed" && (this.permanent || exit.class !== "permanent") ? plain(exit) : null;
   }
 
   /** Makes the substitute, as an attempt of its own. */
