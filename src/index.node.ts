@@ -1,8 +1,6 @@
 /** Plimsoll on Node: the same names, with Node's clock, timers and async context plugged in. */
-import { plugHost } from "./facade/host.ts";
-import { contextReader } from "./node/context.ts";
-import { nodeRuntime } from "./node/runtime.ts";
+import { plugNode } from "./node/host.ts";
 
-plugHost({ runtime: nodeRuntime, ambient: contextReader() });
+plugNode();
 
 export * from "./index.ts";
