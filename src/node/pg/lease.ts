@@ -2,8 +2,9 @@
  * One attempt's use of one connection: taken out of the pool, handed to the work, given back.
  *
  * The attempt's place is what entitles to a connection, so places = connections and the pool never queues. Given back
- * is only what is clean for certain. Otherwise the answer goes out at once, and the attempt is held, with its place,
- * until the connection has been settled or closed. An attempt that is given up has its queries cancelled.
+ * is only what is clean for certain. Otherwise the attempt is held, with its place, until the connection has been
+ * settled or closed; its answer waits for that only if nothing is on its way any more. An attempt that is given up has
+ * its queries cancelled.
  */
 import type { QueryResult } from "pg";
 import type { Attempt } from "../../core/attempt.ts";
@@ -60,7 +61,9 @@ export class Lease {
       return await work(connection, attempt);
     } finally {
       this.active = null;
-      this.giveBack();
+      // A round trip at most, if nothing is on its way: whoever hears the answer then finds the place free.
+      const settled = this.giveBack();
+      if (settled !== null && this.session.pending === 0) await settled;
     }
   }
 
@@ -112,7 +115,7 @@ export class Lease {
   end(): void {
     this.active = null;
     this.session.destroy();
-    this.giveBack();
+    void this.giveBack();
   }
 
   private set(prefix: string): void {
@@ -183,22 +186,24 @@ export class Lease {
   private abort(reason: unknown): void {
     this.reason = reason ?? new Error("the attempt was given up");
     this.active = null;
-    if (!this.gone) this.giveBack();
+    void this.giveBack();
     this.settlement?.stop();
   }
 
-  private giveBack(): void {
-    if (this.gone) return;
+  /** Gives the connection back, at once if it is clean: null. */
+  private giveBack(): Promise<void> | null {
+    if (this.gone) return null;
     this.gone = true;
     const { session } = this;
     session.lease = null;
-    if (session.clean && !this.aborted) void this.places.giveBack(session, true);
-    else void this.settle(this.attempt.hold());
+    if (!session.clean || this.aborted) return this.settle(this.attempt.hold());
+    void this.places.giveBack(session, true);
+    return null;
   }
 
   private async settle(release: () => void): Promise<void> {
     const { attempt, places, session } = this;
-    this.settlement = new Settlement(session, attempt.runtime, places.cancelTimeoutMs);
+    this.settlement = new Settlement(session, attempt.runtime, places.cancelTimeoutMs, places.countCancel);
     if (this.aborted) this.settlement.stop();
     const fit = await this.settlement.run();
     await places.giveBack(session, fit);

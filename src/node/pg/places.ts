@@ -36,7 +36,8 @@ export class Places {
   readonly marginMs: number;
   readonly lockTimeoutMs: number;
   readonly cancelTimeoutMs: number;
-  cancels = 0;
+  readonly countCancel = (): void => void this.cancels++;
+  private cancels = 0;
   private destroyed = 0;
   private ended: Promise<void> | null = null;
   private forced = false;

@@ -27,7 +27,10 @@ export class Settlement {
   private cancel: Cancel | null = null;
   private limit: Timer | null = null;
 
-  constructor(session: Session, runtime: Runtime, limitMs: number) {
+  private readonly onCancel: () => void;
+
+  constructor(session: Session, runtime: Runtime, limitMs: number, onCancel: () => void) {
+    this.onCancel = onCancel;
     this.session = session;
     this.runtime = runtime;
     this.limitMs = limitMs;
@@ -56,6 +59,7 @@ export class Settlement {
     this.arm();
     if (session.ending > 0) return session.change();
     this.cancel = sendCancel(session);
+    this.onCancel();
     const delivery = await this.cancel.delivery;
     this.cancel = null;
     if (delivery === "unknown") session.destroy();

@@ -61,6 +61,6 @@ export class Timeouts {
 
 /** A step below the statement's, at most: the same time would always be reported as the statement's. */
 function lockLimit(lockMs: number, statementMs: number): number {
-  const own = onGrid(lockMs);
+  const own = Math.max(1, Math.floor(lockMs));
   return own < statementMs ? own : stepBelow(statementMs);
 }
