@@ -3,6 +3,8 @@ import pg from "pg";
 import { expect, it, onTestFinished } from "vitest";
 import { sleep } from "../../../test/lib/http.ts";
 import { useDatabase } from "../../../test/lib/postgres.ts";
+import { relay, textOf } from "../../../test/lib/relay.ts";
+import { CERTIFICATE, KEY } from "../../../test/lib/tls.ts";
 import { sendCancel } from "./cancel.ts";
 import { Session } from "./session.ts";
 
@@ -89,6 +91,130 @@ it("is a test that can fail: a connection given back while its cancel is on its 
   let killed = 0;
   for (let n = 0; n < 50 && killed === 0; n++) killed += (await rig(naive, 100)).killed;
   expect(killed).toBeGreaterThan(0);
+});
+
+it("lends a connection again only when a late cancel has arrived, and one round trip is through", async () => {
+  const sent: string[] = [];
+  const { url, rules, lines } = await relay(database.url, {
+    toServer: (message, line) => {
+      if (line.cancels) sent.push("cancel");
+      else if (message.type === "Q") sent.push(textOf(message));
+      return "pass";
+    },
+  });
+  const connection = { connectionString: url };
+  const db = database.open({
+    size: 1,
+    queue: { maxWaiting: 1, maxWaitMs: 60_000 },
+    connection,
+    cancelTimeoutMs: 60_000,
+  });
+  const ask = db.operation("ask");
+  await db.warmUp();
+  rules.acceptAfterMs = 300;
+  const first = ask((borrowed) => borrowed.query("select pg_sleep(0.1)"), {
+    signal: AbortSignal.timeout(20),
+  });
+  const second = ask((borrowed) => borrowed.query("select pg_sleep(0.4)"));
+  await expect(first).rejects.toThrow("timeout");
+  await second;
+  expect(sent).toEqual(["select pg_sleep(0.1)", "cancel", "", "select pg_sleep(0.4)"]);
+  expect(lines.made).toBe(2);
+});
+
+it("sends a cancel again while there is no answer: it may have hit the statement in front", async () => {
+  const { url, rules } = await relay(database.url);
+  const db = database.open({ size: 1, connection: { connectionString: url }, cancelTimeoutMs: 60_000 });
+  await db.warmUp();
+  let lost = 0;
+  rules.toServer = (_, line) => (line.cancels && lost++ < 3 ? "cut" : "pass");
+  const slow = db.operation("slow").outcome((borrowed) => borrowed.query("select pg_sleep(600)"), {
+    signal: AbortSignal.timeout(50),
+  });
+  await expect(slow).rejects.toThrow("timeout");
+  while (db.stats.held > 0) await sleep(5);
+  expect(db.stats).toMatchObject({ connections: 1, destroyed: 0, cancels: 4 });
+});
+
+it("closes a connection that cannot be settled in time", async () => {
+  const { url, rules, lines } = await relay(database.url);
+  const db = database.open({ size: 1, connection: { connectionString: url }, cancelTimeoutMs: 100 });
+  await db.warmUp();
+  rules.toServer = (_, line) => (line.cancels ? "hold" : "pass");
+  const slow = db.operation("slow", { attemptTimeoutMs: 50 });
+  // Nothing comes back any more, so neither the server's own limit nor a cancel helps.
+  rules.toClient = () => "drop";
+  const outcome = await slow.outcome((borrowed) => borrowed.query("select pg_sleep(0.2)"));
+  expect(outcome).toMatchObject({ kind: "failed", ended: "timeout", error: { code: "PLIMSOLL_TIMEOUT" } });
+  expect(db.stats.held).toBe(1);
+  while (db.stats.held > 0) await sleep(5);
+  expect(db.stats).toMatchObject({ connections: 0, destroyed: 1 });
+  expect(lines.open.size).toBe(0);
+  rules.toServer = () => "pass";
+  rules.toClient = () => "pass";
+  expect((await db.operation("next")((borrowed) => borrowed.query("select 1 as one"))).rows).toEqual([
+    { one: 1 },
+  ]);
+});
+
+it("never cancels a COMMIT", async () => {
+  const { url, rules } = await relay(database.url);
+  const db = database.open({ size: 1, connection: { connectionString: url }, cancelTimeoutMs: 60_000 });
+  await db.warmUp();
+  // Held back for 300 ms: the abort comes while its answer is outstanding.
+  await database.ask("create table slow_commit (id int)");
+  await database.ask(`create function linger() returns trigger language plpgsql as
+    $$ begin perform pg_sleep(0.3); return null; end $$`);
+  await database.ask(`create constraint trigger linger after insert on slow_commit deferrable initially deferred
+    for each row execute function linger()`);
+  rules.toServer = () => "pass";
+  const insert = db
+    .operation("insert")
+    .outcome(
+      (connection) =>
+        connection.transaction((transaction) => transaction.query("insert into slow_commit values (1)")),
+      { signal: AbortSignal.timeout(150) },
+    );
+  await expect(insert).rejects.toThrow("timeout");
+  while (db.stats.held > 0) await sleep(5);
+  expect(db.stats).toMatchObject({ cancels: 0, connections: 1, destroyed: 0 });
+  expect(await database.ask("table slow_commit")).toEqual([{ id: 1 }]);
+});
+
+it("cancels over TLS", async () => {
+  const tls = { key: KEY, cert: CERTIFICATE };
+  const through = await relay(database.url, { tls });
+  const ssl = { ca: CERTIFICATE };
+  const db = database.open({ size: 1, connection: { connectionString: through.url, ssl } });
+  const slow = db.operation("slow").outcome((borrowed) => borrowed.query("select pg_sleep(600)"), {
+    signal: AbortSignal.timeout(300),
+  });
+  await expect(slow).rejects.toThrow("timeout");
+  while (db.stats.held > 0) await sleep(5);
+  expect(through.cancels).toBeGreaterThan(0);
+  expect(db.stats).toMatchObject({ connections: 1, destroyed: 0 });
+});
+
+it("cancels over a Unix socket", async () => {
+  const [{ unix_socket_directories: host } = { unix_socket_directories: "" }] = await database.ask<{
+    unix_socket_directories: string;
+  }>("show unix_socket_directories");
+  const { port, username: user, password, pathname } = new URL(database.url);
+  const connection = {
+    host,
+    port: Number(port),
+    user,
+    password,
+    database: pathname.slice(1),
+    connectionString: undefined,
+  };
+  const db = database.open({ size: 1, connection });
+  const slow = db.operation("slow").outcome((borrowed) => borrowed.query("select pg_sleep(600)"), {
+    signal: AbortSignal.timeout(200),
+  });
+  await expect(slow).rejects.toThrow("timeout");
+  while (db.stats.held > 0) await sleep(5);
+  expect(db.stats).toMatchObject({ connections: 1, destroyed: 0 });
 });
 
 it("stops the server's work at once, and keeps the connection", async () => {
