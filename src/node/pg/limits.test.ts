@@ -149,12 +149,13 @@ it("a wait for a lock ends by itself, and has changed nothing", async () => {
   const db = database.open({ size: 2, lockTimeoutMs: 50 });
   const change = db.operation("change", { attemptTimeoutMs: 60_000 });
   let free = (): void => {};
+  const freed = new Promise<void>((done) => {
+    free = done;
+  });
   const holder = change((connection) =>
     connection.transaction(async (transaction) => {
       await transaction.query("update t set id = id");
-      await new Promise<void>((done) => {
-        free = done;
-      });
+      await freed;
     }),
   );
   while ((await database.backends())[0]?.state !== "idle in transaction") await sleep(5);
