@@ -57,7 +57,7 @@ export function useDatabase(schema = ""): Database {
       return url;
     },
     ask: async (text, values) => (await asker.query(text, values)).rows,
-    open: (options) => openPool(url, options),
+    open: (options) => openPool(url, options, () => database.untilBackends(0)),
     backends: (of = "guarded") =>
       database.ask(
         `select pid, state, query from pg_stat_activity where application_name = $1 and datname = $2 order by pid`,
@@ -77,7 +77,11 @@ async function once(url: string, text: string): Promise<void> {
   await client.end();
 }
 
-function openPool(url: string, options: Partial<GuardedPoolOptions> = {}): GuardedPool {
+function openPool(
+  url: string,
+  options: Partial<GuardedPoolOptions> = {},
+  gone: () => Promise<void>,
+): GuardedPool {
   const { connection, ...rest } = options;
   const whole = {
     name: "db",
@@ -94,6 +98,7 @@ function openPool(url: string, options: Partial<GuardedPoolOptions> = {}): Guard
     await db.end(0);
     clearInterval(watch);
     expect(waited).toBe(0);
+    await gone();
   });
   return db;
 }

@@ -24,6 +24,11 @@ export class Ceiling {
     this.limit = size;
   }
 
+  /** Whether it is below what is wanted. */
+  get low(): boolean {
+    return this.limit < this.size;
+  }
+
   /** The server has refused one more connection while there were `existing`. */
   refused(now: number, existing: number): void {
     if (existing >= this.limit) return; // the answer to a try that was overtaken by another refusal
@@ -41,7 +46,7 @@ export class Ceiling {
 
   /** Rises by one if it is time. Returns whether it has. */
   rise(now: number): boolean {
-    if (now < this.riseAt || this.limit === this.size) return false;
+    if (now < this.riseAt || !this.low) return false;
     this.limit++;
     this.riseAt = now + this.waitMs;
     return true;

@@ -4,9 +4,7 @@ import { OptionError } from "../../core/errors.ts";
 import { checkFunction, checkKeys, checkOneOf } from "../../core/options.ts";
 import type { Lease } from "./lease.ts";
 import { RolledBackError } from "./rolled-back.ts";
-
-/** What is sent: text, or pg's own description of a query. */
-export type Query = string | QueryConfig<unknown[]> | QueryArrayConfig<unknown[]>;
+import { type Query, unsendable } from "./statement.ts";
 
 /** What a transaction is to be like. What is left out is as the server has it. */
 export interface TransactionOptions {
@@ -94,21 +92,4 @@ function begin(options: TransactionOptions): string {
     text += readOnly ? " READ ONLY" : " READ WRITE";
   }
   return text;
-}
-
-/** What cannot be sent here: a cursor would outlive its answer, and a callback its attempt. */
-function unsendable(query: unknown, values: unknown): TypeError | null {
-  if (typeof query === "string") {
-    return values === undefined || Array.isArray(values)
-      ? null
-      : new TypeError("the values must be an array");
-  }
-  if (typeof query !== "object" || query === null)
-    return new TypeError("a query is a text or an object with one");
-  const { submit, text, rows, callback } = query as Record<string, unknown>;
-  if (typeof submit === "function" || rows !== undefined) {
-    return new TypeError("cursors and streams outlive their answer: use a client of bare pg");
-  }
-  if (typeof callback === "function") return new TypeError("no callbacks: query() gives a promise");
-  return typeof text === "string" ? null : new TypeError("a query has a text");
 }

@@ -8,12 +8,13 @@
  */
 import type { QueryResult } from "pg";
 import type { Attempt } from "../../core/attempt.ts";
-import { type Connection, Handle, type Query } from "./connection.ts";
+import { type Connection, Handle } from "./connection.ts";
 import { failureOf, mark, sqlStateOf, tooLate } from "./failure.ts";
 import type { Places } from "./places.ts";
 import type { Session } from "./session.ts";
 import { Settlement } from "./settlement.ts";
 import { meaningOf } from "./sqlstate.ts";
+import { endsTransaction, namedQuery, type Query, Sent } from "./statement.ts";
 
 /** What a guarded operation runs: your function, with a connection. */
 export type PgWork<T> = (connection: Connection, attempt: Attempt) => T | PromiseLike<T>;
@@ -22,8 +23,18 @@ type Answer = QueryResult | QueryResult[];
 
 /** Statements after which the session's settings may be others than we have set. */
 const SETS = new Set(["ROLLBACK", "SET", "RESET", "DISCARD"]);
-/** A statement that ends a transaction for good. */
-const ENDS = /^\s*(?:commit|end|prepare\s+transaction)\b/i;
+
+/** Runs the work with a connection, and gives it back when the work has ended or was given up, whichever is first. */
+export async function lend<T>(places: Places, attempt: Attempt, work: PgWork<T>): Promise<T> {
+  const session = await places.connect(attempt);
+  const lease = new Lease(places, attempt, session);
+  try {
+    return await work(lease.begin(), attempt);
+  } finally {
+    const settled = lease.ended();
+    if (settled !== null) await settled;
+  }
+}
 
 /** A connection in the hands of an attempt. */
 export class Lease {
@@ -50,21 +61,20 @@ export class Lease {
     return this.reason !== undefined;
   }
 
-  /** Runs the work, and gives the connection back when it has ended or was given up, whichever is first. */
-  async run<T>(work: PgWork<T>): Promise<T> {
-    const { attempt } = this;
-    attempt.onAbort((reason) => this.abort(reason));
-    const connection = new Handle(this, false);
-    this.active = connection;
+  /** The work's connection, until the attempt is given up or `ended` is called. */
+  begin(): Handle {
+    this.attempt.onAbort((reason) => this.abort(reason));
     this.session.lease = this;
-    try {
-      return await work(connection, attempt);
-    } finally {
-      this.active = null;
-      // A round trip at most, if nothing is on its way: whoever hears the answer then finds the place free.
-      const settled = this.giveBack();
-      if (settled !== null && this.session.pending === 0) await settled;
-    }
+    this.active = new Handle(this, false);
+    return this.active;
+  }
+
+  /** The work has ended. Null if the connection was given back at once; else the answer waits for what is returned. */
+  ended(): Promise<void> | null {
+    this.active = null;
+    const settled = this.giveBack();
+    // A round trip at most, if nothing is on its way: whoever hears the answer then finds the place free.
+    return this.session.pending === 0 ? settled : null;
   }
 
   /** Sends a statement for `handle`. */
@@ -75,21 +85,15 @@ export class Lease {
     const leftMs = attempt.deadline - sentAt;
     if (leftMs <= 0) return Promise.reject(tooLate(attempt, this.committed));
     const prefix = session.timeouts.change(leftMs - places.marginMs, places.lockTimeoutMs);
-    const sent = new Sent(sentAt, session.timeouts.limitMs, ENDS.test(textOf(query)), handle.inTransaction);
+    const sent = new Sent(sentAt, session.timeouts.limitMs, endsTransaction(query), handle.inTransaction);
     return new Promise<Answer>((resolve, reject) => {
+      if (prefix === null) return this.dispatch(query, values, sent, resolve, reject);
       const { stream } = session.client.connection;
-      stream.cork();
-      try {
-        if (prefix !== null) this.set(prefix);
-        this.dispatch(query, values, sent, resolve, reject);
-      } finally {
-        stream.uncork();
-      }
-    }).catch((error) => {
-      // pg's own errors begin their stack in a socket: this one leads back to who has asked.
-      if (error instanceof Error) Error.captureStackTrace(error);
-      throw error;
-    });
+      stream.cork(); // both in one write
+      this.set(prefix);
+      this.dispatch(query, values, sent, resolve, reject);
+      stream.uncork();
+    }).catch(throwFromHere);
   }
 
   /** From now on `inner` may send, instead of `outer`: a transaction has begun. */
@@ -111,11 +115,9 @@ export class Lease {
     if (this.session.pending > 0) await this.session.change();
   }
 
-  /** Gives the connection up with all that it does: the pool is being closed. */
+  /** Stops what it does and takes the connection back: the pool is being closed. */
   end(): void {
-    this.active = null;
-    this.session.destroy();
-    void this.giveBack();
+    this.abort(new Error("the pool was closed while the work went on"));
   }
 
   private set(prefix: string): void {
@@ -150,7 +152,9 @@ export class Lease {
       else reject(error);
     };
     try {
-      session.client.query(query as string, values as unknown[], done as never);
+      const named = namedQuery(query, values, done);
+      if (named !== null) session.client.query(named);
+      else session.client.query(query as string, values as unknown[], done as never);
     } catch (error) {
       done(error as Error, []);
     }
@@ -195,7 +199,6 @@ export class Lease {
     if (this.gone) return null;
     this.gone = true;
     const { session } = this;
-    session.lease = null;
     if (!session.clean || this.aborted) return this.settle(this.attempt.hold());
     void this.places.giveBack(session, true);
     return null;
@@ -223,24 +226,10 @@ export class Lease {
   }
 }
 
-/** What is noted of a statement when it is sent. */
-class Sent {
-  readonly at: number;
-  readonly limitMs: number;
-  /** Whether it ends a transaction. */
-  readonly ends: boolean;
-  readonly inTransaction: boolean;
-
-  constructor(at: number, limitMs: number, ends: boolean, inTransaction: boolean) {
-    this.at = at;
-    this.limitMs = limitMs;
-    this.ends = ends;
-    this.inTransaction = inTransaction;
-  }
-}
-
-function textOf(query: Query): string {
-  return typeof query === "string" ? query : query.text;
+/** pg's own errors begin their stack in a socket: this makes it lead back to who has asked. */
+function throwFromHere(error: unknown): never {
+  if (error instanceof Error) Error.captureStackTrace(error);
+  throw error;
 }
 
 /** Which limit was the nearer one: the attempt's own, or the call's deadline. */

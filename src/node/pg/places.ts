@@ -59,8 +59,8 @@ export class Places {
       ...settings.connection,
       max: settings.size,
       pipeline: true,
-      connectionTimeoutMillis: settings.connectTimeoutMs,
       idleTimeoutMillis: settings.idleTimeoutMs,
+      Client: clientOf(settings.connectTimeoutMs) as NonNullable<pg.PoolConfig["Client"]>,
     });
     this.pool.on("connect", (client) => this.connected(client));
     // An idle connection has ended. Its session has heard of it; unheard here, it would end the process.
@@ -101,7 +101,8 @@ export class Places {
 
   /** Takes a connection back; one that is not fit is closed, and has gone when this resolves. */
   giveBack(session: Session, fit: boolean): Promise<void> | undefined {
-    if (this.ceiling.rise(this.runtime.now())) this.bulkhead.resize(this.ceiling.limit);
+    session.lease = null;
+    if (this.ceiling.low && this.ceiling.rise(this.runtime.now())) this.fitBulkhead();
     if (fit) return session.client.release() as undefined;
     this.destroyed++;
     const { stream } = session.client.connection;
@@ -114,7 +115,7 @@ export class Places {
     return closed;
   }
 
-  /** Closes the pool: at once what is idle, the rest when it is given back, by force after `withinMs`. */
+  /** Closes the pool: at once what is idle, the rest when it is given back, and is stopped after `withinMs`. */
   end(withinMs: number): Promise<void> {
     this.ended ??= this.endOnce(withinMs);
     return this.ended;
@@ -151,4 +152,21 @@ export class Places {
     const { limit } = this.ceiling;
     if (this.bulkhead.gate.limit !== limit) this.bulkhead.resize(limit);
   }
+}
+
+/**
+ * pg's client, which minds the time that connecting takes. Told to the pool, that limit would also hold for a wait in
+ * its queue, where nobody waits, and cost each call a timer.
+ */
+function clientOf(connectTimeoutMs: number): typeof pg.Client {
+  return class extends pg.Client {
+    constructor(config: pg.ClientConfig) {
+      // With all that is hidden in it: the pool makes the password unlisted.
+      const limited = Object.defineProperties(
+        {},
+        Object.getOwnPropertyDescriptors(config),
+      ) as pg.ClientConfig;
+      super(Object.assign(limited, { connectionTimeoutMillis: connectTimeoutMs }));
+    }
+  } as typeof pg.Client;
 }

@@ -101,14 +101,14 @@ it("ends: what is in work has time to end, and then no connection is left", asyn
   await database.untilBackends(0);
 });
 
-it("ends by force what has no end", async () => {
+it("stops what has no end, when the time for that is over", async () => {
   const db = database.open({ size: 2 });
   const ask = db.operation("ask");
   const query = ask.outcome((connection) => connection.query("select pg_sleep(600)"));
   const other = ask.outcome(() => new Promise(() => {}));
   await sleep(50);
   await db.end(20);
-  expect(await query).toMatchObject({ kind: "failed", class: "transient", effect: "unknown" });
+  expect(await query).toMatchObject({ kind: "failed", class: "transient", effect: "none" });
   expect(db.stats.connections).toBe(0);
   await Promise.race([other, sleep(10)]);
 });

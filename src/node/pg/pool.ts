@@ -1,11 +1,11 @@
 /**
  * A pool of connections as a dependency: its bulkhead's places are the connections, and every guard is the kernel's.
  */
-import type { Attempt } from "../../core/attempt.ts";
 import type { CircuitBreaker } from "../../core/breaker/machine.ts";
 import type { Bulkhead } from "../../core/bulkhead/guard.ts";
 import type { Outcome } from "../../core/call.ts";
-import { checkFunction, checkMs, checkNumber } from "../../core/options.ts";
+import { OptionError } from "../../core/errors.ts";
+import { checkMs, checkNumber, orDefault } from "../../core/options.ts";
 import type { OperationOptions } from "../../core/policy.ts";
 import type { RetryOptions } from "../../core/retry/machine.ts";
 import type { Runtime } from "../../core/runtime.ts";
@@ -16,10 +16,9 @@ import {
   type Operation,
   type WithFallback,
 } from "../../facade/dependency.ts";
-import type { Work } from "../../facade/perform.ts";
 import { plugNode } from "../host.ts";
 import { nodeRuntime } from "../runtime.ts";
-import { Lease, type PgWork } from "./lease.ts";
+import { lend, type PgWork } from "./lease.ts";
 import { type GuardedPoolOptions, settingsOf } from "./options.ts";
 import { Places, type PoolStats } from "./places.ts";
 
@@ -52,7 +51,7 @@ export interface GuardedPool {
    * the database cannot be reached; a server without room for more is no error.
    */
   warmUp(connections?: number): Promise<number>;
-  /** Refuses new work, and waits for what is in work; after `withinMs` (default 5,000) its connections are closed. */
+  /** Refuses new work and waits for what is in work; after `withinMs` (default 5,000) that is cancelled. */
   end(withinMs?: number): Promise<void>;
 }
 
@@ -98,15 +97,15 @@ class Pool implements GuardedPool {
   }
 
   operation<F>(name: string, options: OperationOptions = {}): PgOperation<F> {
-    const guarded = this.dependency.operation(name, { retry: UNSENT_ONLY, ...options }) as Operation<F, true>;
-    const run =
-      <T>(work: PgWork<T>): Work<T> =>
-      (attempt) =>
-        this.#lend(attempt, work);
-    const call = async <T>(work: PgWork<T>, about?: CallOptions): Promise<T | F> =>
-      guarded<T>(run(checkFunction("work", work)), about);
-    const outcome = async <T>(work: PgWork<T>, about?: CallOptions): Promise<Outcome<T | F>> =>
-      guarded.outcome<T>(run(checkFunction("work", work)), about);
+    const retry = orDefault(options.retry, UNSENT_ONLY);
+    const guarded = this.dependency.operation(name, { ...options, retry }) as Operation<F, true>;
+    const places = this.#places;
+    const call = <T>(work: PgWork<T>, about?: CallOptions): Promise<T | F> =>
+      typeof work === "function" ? guarded((attempt) => lend(places, attempt, work), about) : notWork(work);
+    const outcome = <T>(work: PgWork<T>, about?: CallOptions): Promise<Outcome<T | F>> =>
+      typeof work === "function"
+        ? guarded.outcome((attempt) => lend(places, attempt, work), about)
+        : notWork(work);
     Object.defineProperty(call, "abandoned", { get: () => guarded.abandoned });
     return Object.assign(call, { outcome, breaker: guarded.breaker }) as PgOperation<F>;
   }
@@ -142,11 +141,10 @@ class Pool implements GuardedPool {
     });
     return { arrived: Promise.race([there.opened, outcome]), outcome };
   }
+}
 
-  async #lend<T>(attempt: Attempt, work: PgWork<T>): Promise<T> {
-    const session = await this.#places.connect(attempt);
-    return new Lease(this.#places, attempt, session).run(work);
-  }
+function notWork(work: unknown): Promise<never> {
+  return Promise.reject(new OptionError("work", work, "a function"));
 }
 
 /** Opens once. */
