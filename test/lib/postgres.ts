@@ -40,6 +40,7 @@ export function useDatabase(schema = ""): Database {
   let server = "";
   let url = "";
   let asker: pg.Pool;
+  let pools = 0;
   beforeAll(async () => {
     server = await serverUrl();
     await once(server, `create database ${name}`);
@@ -57,7 +58,12 @@ export function useDatabase(schema = ""): Database {
       return url;
     },
     ask: async (text, values) => (await asker.query(text, values)).rows,
-    open: (options) => openPool(url, options, () => database.untilBackends(0)),
+    open(options) {
+      pools++;
+      return openPool(url, options, async () => {
+        if (--pools === 0) await database.untilBackends(0);
+      });
+    },
     backends: (of = "guarded") =>
       database.ask(
         `select pid, state, query from pg_stat_activity where application_name = $1 and datname = $2 order by pid`,

@@ -31,7 +31,7 @@ it.each([
         .outcome(
           (connection) => {
             sent++;
-            return connection.query("select pg_sleep(2)");
+            return connection.query("select pg_sleep(60)");
           },
           leaves ? { signal: AbortSignal.timeout(1_000) } : {},
         )

@@ -1,6 +1,6 @@
 // The connection that work is given: what it takes, what it refuses, and what becomes of it after the work.
 import pg from "pg";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { sleep } from "../../../test/lib/http.ts";
 import { useDatabase } from "../../../test/lib/postgres.ts";
 import type { Connection } from "./index.ts";
@@ -91,6 +91,28 @@ it("closes a connection after an error that is not the server's word", async () 
   const outcome = await db.operation("ask").outcome((connection) => connection.query("select $1", [bad]));
   expect(outcome).toMatchObject({ kind: "failed", class: "permanent", error: { message: "no such value" } });
   expect(db.stats).toMatchObject({ connections: 0, destroyed: 1, held: 0 });
+});
+
+it("closes a connection to a server that has become a replica", async () => {
+  const db = database.open({ size: 1 });
+  const text = "do $$ begin raise exception 'read only' using errcode = '25006'; end $$";
+  const outcome = await db.operation("write").outcome((connection) => connection.query(text));
+  expect(outcome).toMatchObject({ class: "transient", effect: "none", error: { code: "25006" } });
+  expect(db.stats).toMatchObject({ connections: 0, destroyed: 1, held: 0 });
+});
+
+it("does not end the process for the error of a cancelled statement that nobody waits for", async () => {
+  const db = database.open({ size: 1 });
+  const unhandled: unknown[] = [];
+  const listener = (error: unknown): void => void unhandled.push(error);
+  process.on("unhandledRejection", listener);
+  onTestFinished(() => void process.off("unhandledRejection", listener));
+  await db.operation("ask", { attemptTimeoutMs: 100 })((connection) => {
+    void connection.query("set statement_timeout to 0; select pg_sleep(600)");
+    void connection.query("select 1");
+  });
+  while (db.stats.held > 0) await sleep(1);
+  expect(unhandled).toEqual([]);
 });
 
 it("leads back, in its error's stack, to who has asked", async () => {

@@ -26,7 +26,12 @@ const SETS = new Set(["ROLLBACK", "SET", "RESET", "DISCARD"]);
 
 /** Runs the work with a connection, and gives it back when the work has ended or was given up, whichever is first. */
 export async function lend<T>(places: Places, attempt: Attempt, work: PgWork<T>): Promise<T> {
-  const session = await places.connect(attempt);
+  const session = await places.connect();
+  // Given up while it was connected: the connection is sound, and somebody else's.
+  if (attempt.state !== "sent" || places.forced) {
+    await places.giveBack(session, session.clean);
+    throw new Error("the attempt was given up while it was being connected");
+  }
   const lease = new Lease(places, attempt, session);
   try {
     return await work(lease.begin(), attempt);
@@ -43,6 +48,8 @@ export class Lease {
   private readonly places: Places;
   private readonly attempt: Attempt;
   private readonly session: Session;
+  /** What was promised since nothing was on its way. */
+  private readonly answers: Promise<Answer>[] = [];
   private settlement: Settlement | null = null;
   private gone = false;
   /** Whether something was made permanent. */
@@ -63,10 +70,11 @@ export class Lease {
 
   /** The work's connection, until the attempt is given up or `ended` is called. */
   begin(): Handle {
-    this.attempt.onAbort((reason) => this.abort(reason));
+    const handle = new Handle(this, false);
+    this.active = handle;
     this.session.lease = this;
-    this.active = new Handle(this, false);
-    return this.active;
+    this.attempt.onAbort((reason) => this.abort(reason));
+    return handle;
   }
 
   /** The work has ended. Null if the connection was given back at once; else the answer waits for what is returned. */
@@ -86,7 +94,8 @@ export class Lease {
     if (leftMs <= 0) return Promise.reject(tooLate(attempt, this.committed));
     const prefix = session.timeouts.change(leftMs - places.marginMs, places.lockTimeoutMs);
     const sent = new Sent(sentAt, session.timeouts.limitMs, endsTransaction(query), handle.inTransaction);
-    return new Promise<Answer>((resolve, reject) => {
+    if (session.pending === 0) this.answers.length = 0;
+    const answer = new Promise<Answer>((resolve, reject) => {
       if (prefix === null) return this.dispatch(query, values, sent, resolve, reject);
       const { stream } = session.client.connection;
       stream.cork(); // both in one write
@@ -94,6 +103,8 @@ export class Lease {
       this.dispatch(query, values, sent, resolve, reject);
       stream.uncork();
     }).catch(throwFromHere);
+    this.answers.push(answer);
+    return answer;
   }
 
   /** From now on `inner` may send, instead of `outer`: a transaction has begun. */
@@ -190,6 +201,8 @@ export class Lease {
   private abort(reason: unknown): void {
     this.reason = reason ?? new Error("the attempt was given up");
     this.active = null;
+    // Their errors are of our making: where nobody waits for them, they are no fault of the program.
+    for (const answer of this.answers) answer.catch(() => {});
     void this.giveBack();
     this.settlement?.stop();
   }
@@ -208,7 +221,7 @@ export class Lease {
     const { attempt, places, session } = this;
     this.settlement = new Settlement(session, attempt.runtime, places.cancelTimeoutMs, places.countCancel);
     if (this.aborted) this.settlement.stop();
-    const fit = await this.settlement.run();
+    const fit = await this.settlement.run().catch(() => false);
     await places.giveBack(session, fit);
     release();
   }

@@ -3,7 +3,6 @@
  * pool's own queue, which has no order, no deadline and no bound.
  */
 import pg, { type PoolClient } from "pg";
-import type { Attempt } from "../../core/attempt.ts";
 import type { Bulkhead } from "../../core/bulkhead/guard.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import { Ceiling } from "./ceiling.ts";
@@ -36,11 +35,12 @@ export class Places {
   readonly marginMs: number;
   readonly lockTimeoutMs: number;
   readonly cancelTimeoutMs: number;
+  /** Whether the pool is closed and its time is over. */
+  forced = false;
   readonly countCancel = (): void => void this.cancels++;
   private cancels = 0;
   private destroyed = 0;
   private ended: Promise<void> | null = null;
-  private forced = false;
   private readonly open: Set<Session> = new Set();
   private readonly sessions: WeakMap<PoolClient, Session> = new WeakMap();
   private readonly pool: pg.Pool;
@@ -86,15 +86,12 @@ export class Places {
     return this.open.size;
   }
 
-  /** A connection for an attempt that holds a place. One that comes after its attempt was given up goes to the pool. */
-  connect(attempt: Attempt): Promise<Session> {
+  /** A connection for an attempt that holds a place. */
+  connect(): Promise<Session> {
     return new Promise((resolve, reject) => {
       this.pool.connect((error, client) => {
-        if (error !== undefined || client === undefined) return reject(this.failed(error));
-        const session = this.sessions.get(client) as Session;
-        if (attempt.state === "sent" && !this.forced) return resolve(session);
-        client.release();
-        reject(new Error("the attempt was given up while it was being connected"));
+        if (error !== undefined || client === undefined) reject(this.failed(error));
+        else resolve(this.sessions.get(client) as Session);
       });
     });
   }

@@ -133,8 +133,8 @@ class Pool implements GuardedPool {
   /** Opens a connection and keeps it until `hold` opens, so that the next one is another. */
   #openOne(hold: Latch): { arrived: Promise<Outcome | undefined>; outcome: Promise<Outcome> } {
     const there = new Latch();
-    const outcome = this.#open.outcome(async (attempt) => {
-      const session = await this.#places.connect(attempt);
+    const outcome = this.#open.outcome(async () => {
+      const session = await this.#places.connect();
       there.open();
       await hold.opened;
       await this.#places.giveBack(session, session.clean);
