@@ -94,7 +94,7 @@ export class Lease {
     if (leftMs <= 0) return Promise.reject(tooLate(attempt, this.committed));
     const prefix = session.timeouts.change(leftMs - places.marginMs, places.lockTimeoutMs);
     const sent = new Sent(sentAt, session.timeouts.limitMs, endsTransaction(query), handle.inTransaction);
-    if (session.pending === 0) this.answers.length = 0;
+    if (session.pending === 0 && this.answers.length > 0) this.answers.length = 0;
     const answer = new Promise<Answer>((resolve, reject) => {
       if (prefix === null) return this.dispatch(query, values, sent, resolve, reject);
       const { stream } = session.client.connection;

@@ -19,7 +19,10 @@ export interface GuardedPoolOptions {
   readonly budget?: BudgetOptions | "none";
   /** How long opening a connection may take, in ms, 1 to 2^31 − 1. Default 5,000 (our choice; pg waits for ever). */
   readonly connectTimeoutMs?: number;
-  /** How long a connection may lie idle before it is closed, in ms, 0 to 2^31 − 1; 0: for ever. Default 10,000 (pg). */
+  /**
+   * Connections that were not needed for so long are closed, after twice that at most; in ms, 0 to 2^31 − 1. 0 keeps
+   * them for ever. Default 10,000 (pg).
+   */
   readonly idleTimeoutMs?: number;
   /**
    * Taken off the time left before the server is told, in ms, 0 to 2^31 − 1: what its answer needs on its way back.

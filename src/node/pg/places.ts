@@ -7,6 +7,7 @@ import type { Bulkhead } from "../../core/bulkhead/guard.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import { Ceiling } from "./ceiling.ts";
 import { CLOSED, connectFailure, mark, sqlStateOf } from "./failure.ts";
+import { IdleWatch } from "./idle.ts";
 import type { PoolSettings } from "./options.ts";
 import { Session } from "./session.ts";
 
@@ -44,6 +45,7 @@ export class Places {
   private readonly open: Set<Session> = new Set();
   private readonly sessions: WeakMap<PoolClient, Session> = new WeakMap();
   private readonly pool: pg.Pool;
+  private readonly idle: IdleWatch;
   private readonly ceiling: Ceiling;
   private readonly bulkhead: Bulkhead;
   private readonly runtime: Runtime;
@@ -59,9 +61,10 @@ export class Places {
       ...settings.connection,
       max: settings.size,
       pipeline: true,
-      idleTimeoutMillis: settings.idleTimeoutMs,
+      min: settings.size, // its own idle timers are off: see idle.ts
       Client: clientOf(settings.connectTimeoutMs) as NonNullable<pg.PoolConfig["Client"]>,
     });
+    this.idle = new IdleWatch(this.pool, runtime, settings.idleTimeoutMs);
     this.pool.on("connect", (client) => this.connected(client));
     // An idle connection has ended. Its session has heard of it; unheard here, it would end the process.
     this.pool.on("error", () => {});
@@ -88,6 +91,7 @@ export class Places {
 
   /** A connection for an attempt that holds a place. */
   connect(): Promise<Session> {
+    this.idle.taken();
     return new Promise((resolve, reject) => {
       this.pool.connect((error, client) => {
         if (error !== undefined || client === undefined) reject(this.failed(error));
@@ -123,6 +127,7 @@ export class Places {
       this.forced = true;
       for (const session of this.open) session.lease?.end();
     });
+    this.idle.stop();
     await this.pool.end();
     this.runtime.cancel(timer);
   }
@@ -132,6 +137,7 @@ export class Places {
     this.sessions.set(client, session);
     this.open.add(session);
     client.on("end", () => void this.open.delete(session));
+    this.idle.start();
     this.ceiling.connected(this.open.size);
     this.fitBulkhead();
   }

@@ -84,6 +84,26 @@ it("warms up: opens what may be opened, and says how many there are", async () =
   await expect(db.warmUp(4)).rejects.toThrow("warmUp.connections is 4");
 });
 
+it("closes what was not needed for a while, and keeps what was", async () => {
+  const db = database.open({ size: 4, idleTimeoutMs: 100 });
+  const ask = db.operation("ask");
+  await db.warmUp();
+  let over = false;
+  const busy = [1, 2].map(async () => {
+    while (!over) await ask((connection) => connection.query("select 1"));
+  });
+  while (db.stats.connections > 2) await sleep(5);
+  over = true;
+  await Promise.all(busy);
+  while (db.stats.connections > 0) await sleep(5);
+  expect(db.stats).toMatchObject({ held: 0, destroyed: 0 });
+  expect((await ask((connection) => connection.query("select 1 as one"))).rows).toEqual([{ one: 1 }]);
+  const kept = database.open({ size: 2, idleTimeoutMs: 0 });
+  await kept.warmUp();
+  await sleep(300);
+  expect(kept.stats.connections).toBe(2);
+});
+
 it("ends: what is in work has time to end, and then no connection is left", async () => {
   const db = database.open({ size: 2 });
   const ask = db.operation("ask");

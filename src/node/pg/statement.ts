@@ -39,7 +39,9 @@ export function namedQuery(
   if (typeof query === "string") return null;
   const { name, text, rowMode, types, queryMode, binary } = query as QueryConfig & Record<string, unknown>;
   if (name === undefined || (rowMode ?? types ?? queryMode ?? binary) !== undefined) return null;
-  return Object.assign(new pg.Query(text, values ?? query.values, done as never), { name });
+  const statement: pg.Query & { name?: string } = new pg.Query(text, values ?? query.values, done as never);
+  statement.name = name;
+  return statement;
 }
 
 /** What cannot be sent here: a cursor would outlive its answer, and a callback its attempt. */
