@@ -12,10 +12,10 @@ export interface Message {
 }
 
 /**
- * What becomes of a message: it goes on, is dropped, cuts the line instead of going on, cuts it once it has gone on,
+ * What becomes of a message: it goes on, at once or 20 ms late, is dropped, cuts the line instead of going on, cuts it once it has gone on,
  * or from it on nothing goes on in this direction.
  */
-export type Fate = "pass" | "drop" | "cut" | "pass and cut" | "hold";
+export type Fate = "pass" | "late" | "drop" | "cut" | "pass and cut" | "hold";
 
 /** One connection through the relay. */
 export interface Line {
@@ -132,6 +132,7 @@ function act(fate: Fate, message: Message, from: Socket, to: Socket, line: Line)
   if (fate === "cut") line.cut();
   else if (fate === "hold") from.pause();
   else if (fate === "pass and cut") to.write(message.bytes, () => line.cut());
+  else if (fate === "late") setTimeout(() => to.write(message.bytes), 20);
   else if (fate === "pass") to.write(message.bytes);
 }
 

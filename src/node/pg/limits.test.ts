@@ -73,42 +73,46 @@ it("sends the setting once, in the same write, and again only when it has to cha
   expect(sent.slice(21)).toEqual(["SET statement_timeout TO 59392", "select 'mine'"]);
 });
 
-it.each(["rollback", "error", "by hand"])("remembers nothing that a rollback has undone: %s", async (how) => {
-  const db = database.open({ size: 1 });
-  const long = db.operation("long", { attemptTimeoutMs: 600_000 });
-  const short = db.operation("short", { attemptTimeoutMs: 10_000 });
-  await long(limitsOf);
-  // Told within the transaction, because less is left by then than at its BEGIN.
-  const undone = short.outcome(async (connection, attempt) => {
-    const wait = async () => {
-      while (attempt.timeLeftMs > 9_000) await sleep(50);
-    };
-    if (how === "by hand") {
-      await connection.query("begin");
-      await wait();
-      await limitsOf(connection);
-      await connection.query("rollback");
-      return limitsOf(connection);
-    }
-    return connection.transaction(async (transaction) => {
-      await wait();
-      const limits = await limitsOf(transaction);
-      expect(limits.statement).toBeLessThanOrEqual(9_000);
-      if (how === "error") await transaction.query("select 1/0");
-      throw new Error("no");
+it.each(["rollback", "error", "by hand", "left open"])(
+  "remembers nothing that a rollback has undone: %s",
+  async (how) => {
+    const db = database.open({ size: 1 });
+    const long = db.operation("long", { attemptTimeoutMs: 600_000 });
+    const short = db.operation("short", { attemptTimeoutMs: 10_000 });
+    await long(limitsOf);
+    // Told within the transaction, because less is left by then than at its BEGIN.
+    const undone = short.outcome(async (connection, attempt) => {
+      const wait = async () => {
+        while (attempt.timeLeftMs > 9_000) await sleep(50);
+      };
+      if (how === "by hand" || how === "left open") {
+        await connection.query("begin");
+        await wait();
+        const limits = await limitsOf(connection);
+        if (how === "left open") return limits;
+        await connection.query("rollback");
+        return limitsOf(connection);
+      }
+      return connection.transaction(async (transaction) => {
+        await wait();
+        const limits = await limitsOf(transaction);
+        expect(limits.statement).toBeLessThanOrEqual(9_000);
+        if (how === "error") await transaction.query("select 1/0");
+        throw new Error("no");
+      });
     });
-  });
-  const outcome = await undone;
-  if (outcome.kind === "ok") expect((outcome.value as Limits).statement).toBeLessThanOrEqual(9_000);
-  for (const [ask, most] of [
-    [short, 10_000],
-    [long, 600_000],
-  ] as const) {
-    const { statement } = await ask(limitsOf);
-    expect(statement).toBeLessThanOrEqual(most);
-    expect(statement).toBeGreaterThan(most * 0.9);
-  }
-});
+    const outcome = await undone;
+    if (outcome.kind === "ok") expect((outcome.value as Limits).statement).toBeLessThanOrEqual(9_000);
+    for (const [ask, most] of [
+      [short, 10_000],
+      [long, 600_000],
+    ] as const) {
+      const { statement } = await ask(limitsOf);
+      expect(statement).toBeLessThanOrEqual(most);
+      expect(statement).toBeGreaterThan(most * 0.9);
+    }
+  },
+);
 
 it("remembers nothing that somebody has set by hand", async () => {
   const db = database.open({ size: 1 });

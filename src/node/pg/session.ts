@@ -45,15 +45,14 @@ export class Session {
     return this.client as unknown as Inner;
   }
 
+  /** Whether no transaction is open, as far as the last complete reply says. */
+  get idle(): boolean {
+    return this.client.getTransactionStatus() === "I";
+  }
+
   /** Whether nothing is on its way and no transaction is open, for certain. */
   get clean(): boolean {
-    const { client, inner } = this;
-    return (
-      this.pending === 0 &&
-      !this.doubtful &&
-      inner.readyForQuery === true &&
-      client.getTransactionStatus() === "I"
-    );
+    return this.pending === 0 && !this.doubtful && this.inner.readyForQuery === true && this.idle;
   }
 
   /** A statement was answered. */

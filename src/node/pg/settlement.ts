@@ -73,11 +73,12 @@ export class Settlement {
     const { session } = this;
     this.arm();
     for (let trips = 0; trips < ROUND_TRIPS; trips++) {
-      const open = session.client.getTransactionStatus() !== "I";
+      const open = !session.idle;
       if (open) session.timeouts.forget();
       const error = await session.ask(open ? "ROLLBACK" : "");
-      if (error === null) return !session.doubtful && session.client.getTransactionStatus() === "I";
-      if (sqlStateOf(error) !== "57014") return false;
+      if (session.doubtful || (error !== null && sqlStateOf(error) !== "57014")) return false;
+      // The status is that of the last complete reply: only a round trip shows what an error has left behind.
+      if (error === null && session.idle) return true;
     }
     return false;
   }

@@ -123,6 +123,18 @@ it("rolls back what was begun by hand and left open, before anybody else gets th
   expect(db.stats).toMatchObject({ connections: 1, destroyed: 0 });
 });
 
+it("sees a transaction that failed although the end of the server's reply is late", async () => {
+  const { url, rules } = await relay(database.url);
+  const db = database.open({ size: 1, connection: { connectionString: url } });
+  await db.warmUp();
+  rules.toClient = ({ type }) => (type === "Z" ? "late" : "pass");
+  const outcome = await db.operation("ask").outcome((connection) => connection.query("begin; select 1/0"));
+  expect(outcome).toMatchObject({ class: "permanent", error: { code: "22012" } });
+  expect(db.stats).toMatchObject({ connections: 1, destroyed: 0, held: 0 });
+  const { rows } = await db.operation("next")((connection) => connection.query("select 1 as one"));
+  expect(rows).toEqual([{ one: 1 }]);
+});
+
 it("undoes the open transaction of an attempt that is given up, while its work goes on", async () => {
   const db = database.open({ size: 1, queue: { maxWaiting: 1 } });
   const controller = new AbortController();
