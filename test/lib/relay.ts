@@ -132,8 +132,11 @@ function act(fate: Fate, message: Message, from: Socket, to: Socket, line: Line)
   if (fate === "cut") line.cut();
   else if (fate === "hold") from.pause();
   else if (fate === "pass and cut") to.write(message.bytes, () => line.cut());
-  else if (fate === "late") setTimeout(() => to.write(message.bytes), 20);
-  else if (fate === "pass") to.write(message.bytes);
+  else if (fate === "late") {
+    to.cork(); // and all that comes after it, so that the order stays
+    to.write(message.bytes);
+    setTimeout(() => to.uncork(), 20);
+  } else if (fate === "pass") to.write(message.bytes);
 }
 
 /** Makes messages of what comes in pieces. */
