@@ -1,4 +1,4 @@
-// The table of SQLSTATEs, a test a row: standards.md 9.3, and what a real server does with the connection.
+// The table of SQLSTATEs, a test a row, and what a real server does with the connection.
 import pg from "pg";
 import { expect, it } from "vitest";
 import { useDatabase } from "../../../test/lib/postgres.ts";

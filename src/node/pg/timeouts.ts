@@ -5,8 +5,8 @@
  * rounded down to a grid of 16 steps in each power of two (1 to 31 ms exactly, 32 to 62 by 2, 64 to 124 by 4, …), so
  * that the server stops at most 1/16 early; and what a session was told is remembered for as long as it certainly
  * holds. Invariant: what is remembered is what the session has; in doubt nothing is remembered.
- * Source of the two settings: PostgreSQL's manual, "Client Connection Defaults"; standards.md's rule that the server
- * is the backstop of its client. It stops a little before the client gives up, so a late query needs no cancel.
+ * Source of the two settings: PostgreSQL's manual, "Client Connection Defaults". The server is
+ * the backstop of its client: it stops a little before the client gives up, so a late query needs no cancel.
  */
 
 /** `DEFAULT`: whatever the role, the database or the connection string says. */
