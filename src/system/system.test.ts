@@ -37,6 +37,15 @@ describe("Basketly", () => {
     expect(readSystem(JSON.parse(JSON.stringify(system)))).toEqual(system);
   });
 
+  it("has prices only when a price takes time, and guards for them", () => {
+    expect(Object.keys(basketly().services)).toEqual(["shop-api", "stock", "database"]);
+    const system = basketlySystem({ ...parameters("guarded"), "prices.workMs": 1 });
+    expect(readSystem(JSON.parse(JSON.stringify(system)))).toEqual(system);
+    expect(system.services["shop-api"]?.operations.cart?.calls).toEqual(["prices.price", "stock.view"]);
+    const { operations } = bindEdge(system, "shop-api", "prices");
+    expect(operations.price).toMatchObject({ attemptTimeoutMs: 60, retry: { attempts: 2 } });
+  });
+
   it("at a quarter is one shop-api, 32 places, 2 connections, and a quarter of the load", () => {
     const { services, workload } = basketlySystem(scaled(parameters("C0"), 0.25));
     expect(services["shop-api"]).toMatchObject({ instances: 1, places: 100 });

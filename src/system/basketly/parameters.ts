@@ -15,6 +15,7 @@ export interface BasketlyParameters {
   "shop-api.instances": number;
   "shop-api.places": number;
   "shop-api.workMs": number;
+  "prices.workMs": number;
   "stock.places": number;
   "db.connections": number;
   "db.queryMs": number;
@@ -88,6 +89,7 @@ export const PARAMETERS: Readonly<Record<ParameterName, Parameter>> = {
   "shop-api.instances": whole(4, "instances of shop-api", 1, 1_000),
   "shop-api.places": whole(100, "requests that one of them works on at once", 1),
   "shop-api.workMs": number(10, "shop-api's own work, fixed, before it calls stock"),
+  "prices.workMs": number(0, "what a price takes, fixed; 0: no calls to prices, as in the page's runs"),
   "stock.places": whole(128, "stock's workers, one tier", 1),
   "db.connections": whole(8, "queries that the database runs at once", 1),
   "db.queryMs": number(4, "mean query time, exponential"),

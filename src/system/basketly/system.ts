@@ -1,6 +1,9 @@
 /**
- * Basketly as a system file: apps, shop-api, prices aside (it never slows), stock and its database, and the guards
- * that a set of parameters asks for. The simulator and the real shop take it from here.
+ * Basketly as a system file: apps, shop-api, prices, stock and its database, and the guards that a set of parameters
+ * asks for. The simulator and the real shop take it from here.
+ *
+ * `prices` never slows and no figure of the page depends on it, so that it is there only when a price takes time: the
+ * real shop asks for it, and so does the simulation beside the real shop.
  */
 import type { BackoffSpec } from "../../core/backoff/machine.ts";
 import type { BreakerOptions } from "../../core/breaker/options.ts";
@@ -30,6 +33,7 @@ export function basketlySystem(p: BasketlyParameters): SystemFile {
     services: services(p),
     edges: {
       "app -> shop-api": appEdge(p),
+      ...(hasPrices(p) && { "shop-api -> prices": pricesEdge(p) }),
       "shop-api -> stock": stockEdge(p),
       "stock -> database": databaseEdge(p),
     },
@@ -68,20 +72,27 @@ function workload(p: BasketlyParameters): WorkloadSpec {
   };
 }
 
+function hasPrices(p: BasketlyParameters): boolean {
+  return p["prices.workMs"] > 0;
+}
+
 function services(p: BasketlyParameters): Record<string, ServiceSpec> {
   const work = { kind: "fixed", ms: p["shop-api.workMs"] } as const;
   const query = { kind: "exponential", meanMs: p["db.queryMs"] } as const;
+  const price = { kind: "fixed", ms: p["prices.workMs"] } as const;
+  const priced = hasPrices(p) ? ["prices.price"] : [];
   return {
     "shop-api": {
       instances: p["shop-api.instances"],
       places: p["shop-api.places"],
       queue: UNBOUNDED,
       operations: {
-        product: { work },
-        cart: { work, calls: ["stock.view"] },
-        checkout: { work, effect: "write", calls: ["stock.reserve"] },
+        product: priced.length > 0 ? { work, calls: priced } : { work },
+        cart: { work, calls: [...priced, "stock.view"] },
+        checkout: { work, effect: "write", calls: [...priced, "stock.reserve"] },
       },
     },
+    ...(hasPrices(p) && { prices: { operations: { price: { work: price } } } }),
     stock: {
       places: p["stock.places"],
       queue: UNBOUNDED,
@@ -128,6 +139,20 @@ function appEdge(p: BasketlyParameters): EdgeSpec {
     wire: sent.deadline === "request" ? { ...sent, deadline: "attempt" } : sent,
     budget: "none",
     operations: { product: guards, cart: guards, checkout: guards },
+  };
+}
+
+/** shop-api is as patient with prices as with stock. No more guards: nothing here is ever wrong with it. */
+function pricesEdge(p: BasketlyParameters): EdgeSpec {
+  const price: GuardSpec = {
+    idempotent: true,
+    attemptTimeoutMs: p["shop-api.stock.timeoutMs"],
+    retry: retry(p["shop-api.stock.attempts"], p["shop-api.stock.backoffMs"]),
+  };
+  return {
+    wire: wire(p, p["shop-api.retry503"] ? "retryable" : "final"),
+    budget: "none",
+    operations: { price },
   };
 }
 
