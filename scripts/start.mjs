@@ -7,5 +7,5 @@ import { fail, setup } from "./setup.mjs";
 const main = ["shop/dist/main.js"];
 
 await setup().catch(fail);
-const { code } = await runNode([...main, ...process.argv.slice(2)]);
+const { code } = await runNode([...main, ...process.argv.slice(2)], { output: "tied" });
 process.exitCode = code;

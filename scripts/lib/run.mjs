@@ -21,14 +21,18 @@ const tools = {
 export const tool = (name, ...args) => [`${root}/node_modules/${tools[name]}`, ...args];
 
 /**
- * Where a program's input and its two outputs go: "stderr" keeps our own stdout clean, "capture" collects both.
- * @type {Record<"inherit" | "stderr" | "capture", import("node:child_process").StdioOptions>}
+ * Where a program's input and its two outputs go: "stderr" keeps our own stdout clean, "capture" collects both. "tied"
+ * is for one that must not outlive us, and cleans up after itself: it hears of our end, gets our signals, and we wait.
+ * @type {Record<"inherit" | "stderr" | "capture" | "tied", import("node:child_process").StdioOptions>}
  */
 const streams = {
   inherit: "inherit",
   stderr: ["inherit", 2, 2],
   capture: ["ignore", "pipe", "pipe"],
+  tied: ["inherit", "inherit", "inherit", "ipc"],
 };
+
+const SIGNALS = /** @type {const} */ (["SIGINT", "SIGTERM", "SIGHUP"]);
 
 /**
  * Runs a program to its end, in the root of the repo.
@@ -50,8 +54,13 @@ export function run(command, args, { output = "inherit", env = {} } = {}) {
         text += chunk;
       });
     }
+    const pass = (/** @type {NodeJS.Signals} */ signal) => child.kill(signal);
+    if (output === "tied") for (const signal of SIGNALS) process.on(signal, pass);
     child.on("error", reject);
-    child.on("close", (code) => resolve({ code: code ?? 1, text }));
+    child.on("close", (code) => {
+      for (const signal of SIGNALS) process.off(signal, pass);
+      resolve({ code: code ?? 1, text });
+    });
   });
 }
 

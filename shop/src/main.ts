@@ -1,86 +1,69 @@
 /**
- * The main job, `npm start`: an outage replayed against the guards that ship, and then the same on real HTTP.
+ * The main job, `npm start`: an outage replayed against the guards that ship, and then the same in the real shop.
  *
- * The shop as shipped (C0) beside the shop with its guards, first at full size on a virtual clock, then a quarter of
- * it as three processes on loopback. With `--json` stdout holds one object; progress goes to stderr.
+ * The shop as shipped (C0) beside the shop with its guards, first at full size on a virtual clock, then as processes
+ * and a PostgreSQL on this machine, each real run beside the simulation of just that. With `--json` stdout holds one
+ * object; progress goes to stderr.
  */
-import { type Replay, type ReplayOptions, replayBasketly } from "plimsoll/sim";
-import { type Plan, TIMETABLE } from "./plan.ts";
-import { realReport, replayReport, seen } from "./report.ts";
-import { type RealRun, run } from "./run.ts";
+import { replayBasketly } from "plimsoll/sim";
+import { flag, oneOf, readArguments, wholeNumber } from "./arguments.ts";
+import { type Compared, compare, simulate } from "./compare.ts";
+import { SCALES, scaleFor } from "./machine.ts";
+import { type Plan, SHOP_SETTINGS, type ShopSetting, timetable } from "./plan.ts";
+import { chart, comparedReport, replayReport, seen, vitalsReport } from "./report.ts";
+import { run } from "./run.ts";
+import { command, tell, withPostgres } from "./session.ts";
+import type { RealRun } from "./summary.ts";
+import { postgresUrl } from "./urls.ts";
+import { noResult } from "./verdict.ts";
 
-const SETTINGS = ["C0", "guarded"] as const;
-const SCALE = 0.25;
-const SEED = 1;
-/** A generator further behind than this at P99 (an eighth of an app's patience) has not offered what it should have. */
-const MAX_LAG_MS = 250;
+const PAIR: readonly ShopSetting[] = ["C0", "guarded"];
+const HICCUP_S = 20;
 
-const json = process.argv.includes("--json");
-const unknown = process.argv.slice(2).filter((argument) => argument !== "--json");
-if (unknown.length > 0) {
-  console.error(`plimsoll: ${unknown.join(" ")} is not known here; allowed: --json`);
-  process.exit(2);
-}
-const interrupted = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.once(signal, () => {
-    interrupted.abort();
-    process.exitCode = 130;
-  });
-}
+const ARGUMENTS = {
+  all: flag("run every setting for real, not only C0 and guarded"),
+  scale: oneOf(Object.keys(SCALES), scaleFor(), "size of the real shop"),
+  seed: wholeNumber(0, 1_000_000, 1, "seed of the load"),
+  postgres: postgresUrl,
+  json: flag("print one JSON object"),
+};
 
-try {
-  await main();
-} catch (error) {
-  if (!interrupted.signal.aborted) throw error;
-  console.error("\nstopped; nothing is left running");
-}
-
-async function main(): Promise<void> {
+await command(async (signal) => {
+  const { all, scale, seed, postgres: url, json } = readArguments(process.argv.slice(2), ARGUMENTS);
   const from = performance.now();
-  const replay = SETTINGS.map((setting) => replayBasketly({ setting, seed: SEED, untilS: 30 }).replay);
+  const replay = PAIR.map((setting) => replayBasketly({ setting, seed, untilS: 30 }).replay);
   if (!json) console.log(`${replayReport(replay, performance.now() - from)}\n`);
 
-  const runs: RealRun[] = [];
-  for (const setting of SETTINGS) {
-    const plan: Plan = { setting, scale: SCALE, seed: SEED, timetable: TIMETABLE };
-    runs.push(
-      await run(
-        plan,
-        (words) => tell(`${setting} on real HTTP (${runs.length + 1} of 2): ${words}`),
-        interrupted.signal,
-      ),
-    );
-  }
+  const settings = all ? SHOP_SETTINGS : PAIR;
+  const runs = await withPostgres(url, signal, async (postgres) => {
+    const done: RealRun[] = [];
+    for (const [index, setting] of settings.entries()) {
+      const plan: Plan = { setting, scale: SCALES[scale] ?? 1, seed, timetable: timetable(HICCUP_S) };
+      const head = `${setting} for real (${index + 1} of ${settings.length})`;
+      done.push(await run(plan, { postgres, signal, progress: (words) => tell(`${head}: ${words}`) }));
+    }
+    return done;
+  });
+  tell("simulating the same");
+  const compared = runs.map((each) => compare(each, simulate(each)));
   tell("");
-  const simulated = runs.map(simulate);
   const lagMs = Math.max(...runs.map((each) => each.lagMs.p99));
   if (json) {
-    console.log(JSON.stringify({ replay, real: { lagMs, runs, simulated } }));
-    if (lagMs > MAX_LAG_MS) console.error(noResult(lagMs));
-  } else console.log(`${realReport(runs, simulated)}\n\n${verdict(runs, lagMs)}`);
-}
+    console.log(JSON.stringify({ replay, real: { lagMs, scale, runs, compared } }));
+    for (const words of runs.flatMap(noResult)) console.error(words);
+  } else console.log(realReport(scale, runs, compared));
+});
 
-/** The same run on the virtual clock: the same file at the same scale, with the time that stock's work really took. */
-function simulate({ setting, meanWorkMs }: RealRun): Replay {
-  const overrides = { "db.queryMs": meanWorkMs, "hiccup.toS": TIMETABLE.hiccupS };
-  const options: ReplayOptions = { setting, seed: SEED, untilS: TIMETABLE.untilS, scale: SCALE, overrides };
-  return replayBasketly(options).replay;
-}
-
-function verdict(runs: readonly RealRun[], lagMs: number): string {
-  const fact = ({ setting, lagMs: lag, meanWorkMs }: RealRun): string =>
-    `${setting}: the load generator was ${lag.p99.toFixed(0)} ms late at P99, stock's work took ${meanWorkMs.toFixed(2)} ms on average.`;
-  const facts = runs.map(fact).join("\n");
-  return `${lagMs > MAX_LAG_MS ? noResult(lagMs) : seen(runs, TIMETABLE.hiccupS)}\n${facts}`;
-}
-
-function noResult(lagMs: number): string {
-  return `This is no result: the load generator itself fell behind by ${lagMs.toFixed(0)} ms (P99), because this machine is too busy.`;
-}
-
-/** Progress: one line that is written over on a terminal, a line a time elsewhere. */
-function tell(words: string): void {
-  if (process.stderr.isTTY) process.stderr.write(`\r\x1b[K${words}`);
-  else if (words !== "") process.stderr.write(`${words}\n`);
+function realReport(scale: string, runs: readonly RealRun[], compared: readonly Compared[]): string {
+  const doubts = runs.flatMap(noResult);
+  return [
+    `For real, at scale ${scale}: services as processes, a PostgreSQL, its storage ten times slower from second 0 to ${HICCUP_S}. Means a second:`,
+    "",
+    ...compared.flatMap((each) => [comparedReport(each), ""]),
+    ...runs.flatMap((each) => [vitalsReport(each), ""]),
+    chart("goodput", runs, (second) => second.goodput),
+    chart("work for nobody", runs, (second) => second.dbForNobody),
+    "",
+    ...(doubts.length > 0 ? doubts : [seen(runs, HICCUP_S)]),
+  ].join("\n");
 }

@@ -1,51 +1,91 @@
 /**
- * One process of the shop and the one that started it: a few messages, and no orphan. A child whose parent has gone
- * ends itself.
+ * One process of the shop, from inside: a few messages with the one that started it, and no orphan. A child whose
+ * parent has gone ends itself; Ctrl-C reaches it too, but it is the parent who ends it.
  */
-import { type ChildProcess, fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
+
 import type { Plan } from "./plan.ts";
+import { BusyPortError } from "./ports.ts";
 import type { Counts } from "./seconds.ts";
+import type { Step } from "./trace.ts";
 
 /** What a child is told first. */
 export interface Orders {
   readonly plan: Plan;
-  /** Where the services below it listen, by name. */
-  readonly ports: Readonly<Record<string, number>>;
+  /** Where the services below it listen, by name; one port for each instance. */
+  readonly ports: Readonly<Record<string, readonly number[]>>;
+  /** Where it shall listen itself; without it on a free port. */
+  readonly port?: number | undefined;
+  /** The database that it uses. */
+  readonly database?: Connection;
+  /** Which instance of its service it is. */
+  readonly index?: number;
+}
+
+/** How to reach the shop's tables. */
+export interface Connection {
+  readonly url: string;
+  readonly schema: string;
 }
 
 /** What a child says when it is ready. */
 export interface Ready {
   readonly port?: number;
-  /** What a piece of stock's work really takes, measured. */
-  readonly meanWorkMs?: number;
 }
 
 /** What a child says at the end. */
 export interface Report {
   readonly seconds: [number, Counts][];
+  /** What the process itself took, by second. */
+  readonly vitals: [number, Vital][];
+  /** What was seen of the actions that are followed. */
+  readonly steps: Step[];
   /** Latencies of successes in ms, by second of arrival. Only the app has them. */
   readonly latencies?: [number, number[]][];
   /** How late the load generator was, in ms. */
-  readonly lagMs?: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly lagMs?: Lag;
+}
+
+/** How far something was behind, in ms. */
+export interface Lag {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** A process in one second: the share of a CPU it used, and how late its event loop was, P99 and at most, in ms. */
+export interface Vital {
+  readonly cpu: number;
+  readonly lagMs: number;
+  readonly maxLagMs: number;
 }
 
 /** What a child has to offer. */
 export interface Role {
-  /** Makes ready; may listen and measure. */
+  /** Makes ready; may listen. */
   prepare(orders: Orders): Promise<Ready>;
+  /** Does some pieces of its work, and says what one takes on average, ms. Only stock does. */
+  measure?(pieces: number): Promise<number>;
   /** Works from now on; seconds count from `zeroAtMs` of the wall clock. */
   begin(zeroAtMs: number): void;
   /** Ends and reports. */
   end(): Promise<Report>;
 }
 
+/** What the parent asks. */
+export type Request =
+  | { readonly orders: Orders }
+  | { readonly measure: number }
+  | { readonly zeroAtMs: number }
+  | { readonly end: true };
+
 /** Makes this process a child with that role. */
 export function play(role: Role): void {
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => {});
   process.on("disconnect", () => process.exit(0));
-  process.on("message", (message: { orders?: Orders; zeroAtMs?: number; end?: true }) => {
-    if (message.orders !== undefined) answer(role.prepare(message.orders));
-    else if (message.zeroAtMs !== undefined) role.begin(message.zeroAtMs);
+  process.on("message", (message: Request) => {
+    if ("orders" in message) answer(role.prepare(message.orders));
+    else if ("measure" in message) answer(role.measure?.(message.measure) ?? Promise.resolve(Number.NaN));
+    else if ("zeroAtMs" in message) role.begin(message.zeroAtMs);
     else answer(role.end());
   });
 }
@@ -53,58 +93,12 @@ export function play(role: Role): void {
 function answer(result: Promise<unknown>): void {
   result.then(
     (value) => process.send?.({ value }),
-    (error) => process.send?.({ error: String(error?.stack ?? error) }),
+    (error) => process.send?.({ error: said(error) }),
   );
 }
 
-/** A child, seen from the process that started it. */
-export class Child {
-  readonly name: string;
-  readonly #child: ChildProcess;
-  readonly #gone: Promise<never>;
-
-  constructor(name: string) {
-    this.name = name;
-    this.#child = fork(fileURLToPath(new URL(`../dist/services/${name}.js`, import.meta.url)), {
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
-      serialization: "advanced",
-      // Fewer and shorter pauses: a pause of the load generator is a lie about the service.
-      execArgv: ["--max-semi-space-size=32"],
-    });
-    this.#gone = new Promise((_, reject) => {
-      this.#child.on("error", reject);
-      this.#child.on("exit", (code, signal) =>
-        reject(new Error(`${name} ended by itself (${signal ?? code})`)),
-      );
-    });
-    this.#gone.catch(() => {});
-  }
-
-  prepare(orders: Orders): Promise<Ready> {
-    return this.#ask({ orders });
-  }
-
-  begin(zeroAtMs: number): void {
-    this.#child.send({ zeroAtMs });
-  }
-
-  end(): Promise<Report> {
-    return this.#ask({ end: true });
-  }
-
-  /** Ends the process. */
-  stop(): void {
-    this.#child.kill("SIGKILL");
-  }
-
-  #ask<T>(message: object): Promise<T> {
-    const reply = new Promise<T>((resolve, reject) => {
-      this.#child.once("message", ({ value, error }: { value?: T; error?: string }) => {
-        if (error === undefined) resolve(value as T);
-        else reject(new Error(`${this.name}: ${error}`));
-      });
-    });
-    this.#child.send(message);
-    return Promise.race([reply, this.#gone]);
-  }
+/** An error in words: what the user can do something about without a stack. */
+function said(error: unknown): string {
+  if (error instanceof BusyPortError) return error.message;
+  return error instanceof Error ? String(error.stack) : String(error);
 }

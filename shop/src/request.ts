@@ -20,10 +20,18 @@ class Unavailable extends Error implements ClassifiedError {
   }
 }
 
-/** Posts nothing to `url` for an attempt, and reads the JSON that comes back. Ends with its socket when given up. */
-export function post(url: URL, attempt: Attempt, headers: Record<string, string>): Promise<unknown> {
+/**
+ * Posts nothing to `url` for an attempt, and reads the JSON that comes back. The callee is told the time left, less
+ * a margin. Ends with its socket when given up.
+ */
+export function post(
+  url: URL,
+  attempt: Attempt,
+  headers: Record<string, string>,
+  marginMs: number,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const left = Math.floor(attempt.timeLeftMs);
+    const left = Math.floor(attempt.timeLeftMs - marginMs);
     const timed = { ...headers, "x-envoy-expected-rq-timeout-ms": String(Math.max(1, left)) };
     const sent = request(url, { method: "POST", agent, headers: timed }, (reply) => {
       read(reply).then((text) => {

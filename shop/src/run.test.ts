@@ -1,202 +1,177 @@
-import { spawn, spawnSync } from "node:child_process";
+// Short real runs with a small load. They tell whether the parts work together, never how fast.
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { newSecond, type Second } from "plimsoll/sim";
-import { describe, expect, it } from "vitest";
-import { bars, seen } from "./report.ts";
-import { type RealRun, recovery, run, secondsOf } from "./run.ts";
+import pg from "pg";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type PostgresServer, startPostgres } from "./database/server.ts";
+import { type Plan, parametersFor, type Timetable } from "./plan.ts";
+import { type RunOptions, run } from "./run.ts";
+import type { RealRun } from "./summary.ts";
+import { fallsOf, wrongFalls } from "./trace.ts";
+import { followed } from "./trace-report.ts";
 
-const second = (at: number, goodput: number): Second => ({ ...newSecond(at), offered: 100, goodput });
+/** A twentieth of the shop: 103 actions a second on one connection. */
+const SCALE = 1 / 20;
 
-describe("recovery", () => {
-  it("is the first second from which all are good", () => {
-    const seconds = [second(-1, 100), second(0, 0), second(1, 94), second(2, 95), second(3, 100)];
-    expect(recovery(seconds)).toEqual({ recoveredAtS: 2, badSeconds: [] });
-  });
-
-  it("allows one bad second since, and names it", () => {
-    const seconds = [second(0, 0), second(1, 100), second(2, 50), second(3, 100)];
-    expect(recovery(seconds)).toEqual({ recoveredAtS: 1, badSeconds: [2] });
-    expect(recovery([...seconds, second(4, 50), second(5, 100)])).toEqual({
-      recoveredAtS: 3,
-      badSeconds: [4],
-    });
-  });
-
-  it("is none when it never lasts", () => {
-    expect(recovery([second(0, 0), second(1, 0)])).toEqual({ recoveredAtS: null, badSeconds: [] });
-  });
+const planOf = (setting: string, timetable: Timetable, more: Partial<Plan> = {}): Plan => ({
+  setting,
+  scale: SCALE,
+  seed: 3,
+  timetable,
+  ...more,
 });
 
-describe("secondsOf", () => {
-  it("puts the processes' counts together and works out whom the work was for", () => {
-    const app = {
-      seconds: [[0, { offered: 5, dbUseful: 2, goodput: 3 }]] as [number, Record<string, number>][],
-    };
-    const shop = {
-      seconds: [[0, { stockCalls: 4, "refused.breaker": 1 }]] as [number, Record<string, number>][],
-    };
-    const stock = {
-      seconds: [
-        [0, { dbFinished: 3 }],
-        [1, { dbFinished: 1 }],
-      ] as [number, Record<string, number>][],
-    };
-    const [first, next] = secondsOf([app, shop, stock], 0, 2);
-    expect(first).toMatchObject({
-      at: 0,
-      offered: 5,
-      goodput: 3,
-      stockCalls: 4,
-      dbUseful: 2,
-      dbForNobody: 1,
-    });
-    expect(first?.refused.breaker).toBe(1);
-    expect(next).toMatchObject({ at: 1, offered: 0, dbForNobody: 1 });
-  });
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
 });
+afterAll(() => postgres.stop());
 
-it("draws a bar a second", () => {
-  expect(bars([0, 4, 8, 9], 8)).toBe(" ▄██");
-});
+const runOf = (plan: Plan, more: Partial<RunOptions> = {}): Promise<RealRun> =>
+  run(plan, { postgres, progress: () => {}, signal: new AbortController().signal, pieces: 100, ...more });
 
-describe("what was seen", () => {
-  const HICCUP_S = 2;
-  const phase = (more: object = {}) => ({ ...newSecond(0), offered: 100, p50Ms: null, p99Ms: null, ...more });
-  const made = (setting: string, seconds: Second[], after: object): RealRun => ({
-    setting,
-    meanWorkMs: 4,
-    lagMs: { p50: 0, p99: 0, max: 0 },
-    seconds,
-    before: phase({ product: 40 }),
-    hiccup: phase({ product: 39, cartDegraded: 60 }),
-    after: phase(after),
-    ...recovery(seconds),
-  });
-  const evening = (good: (at: number) => boolean, breaker = 0) =>
-    Array.from({ length: 26 }, (_, index) => {
-      const each = second(index - 2, good(index - 2) ? 100 : 0);
-      return { ...each, refused: { ...each.refused, breaker: good(each.at) ? 0 : breaker } };
-    });
-  const down = made(
-    "C0",
-    evening((at) => at < 0),
-    { dbForNobody: 480 },
-  );
-  const guarded = (good: (at: number) => boolean, breaker = 0) =>
-    made(
-      "guarded",
-      evening((at) => at < 0 || good(at), breaker),
-      {},
-    );
-  const said = (...runs: RealRun[]) => seen(runs, HICCUP_S);
+const sum = (result: RealRun, of: (second: RealRun["seconds"][number]) => number): number =>
+  result.seconds.reduce((total, second) => total + of(second), 0);
 
-  it("says that one never came back, and how soon the other did", () => {
-    expect(
-      said(
-        down,
-        guarded((at) => at > 2),
-      ),
-    ).toBe(
-      "As shipped it never came back: after the hiccup 0 % of what was offered was answered in full, while stock did 480 pieces of work a second for nobody. " +
-        "With its guards it kept 98 % of its product pages in the hiccup, served 60 carts a second without badges, and was back at second 3, 1 s after the hiccup's end.",
-    );
-  });
-
-  it("names what was measured if the first did not stay down", () => {
-    const after = { goodput: 99, dbUseful: 300, dbForNobody: 20, appAttempts: 101, stockCalls: 325 };
-    const up = made(
-      "C0",
-      evening((at) => at < 0 || at > 8),
-      after,
-    );
-    expect(
-      said(
-        up,
-        guarded(() => true),
-      ),
-    ).toContain(
-      "As shipped it did not stay down: after the hiccup 99 % of what was offered was answered in full, and it was back at second 9, because too little of stock's work was for nobody: 20 of 320 pieces a second, from 101 attempts of the apps and 325 calls to stock.",
-    );
-  });
-
-  it("says so if a breaker kept the second down, if a second was bad, and if it never came back", () => {
-    const late = guarded((at) => at > 6, 9);
-    const remark = "was back at second 7, 5 s after the hiccup's end (a breaker had opened just before";
-    expect(said(down, late)).toContain(`${remark} the hiccup's end, for 5 s).`);
-    expect(
-      said(
-        down,
-        guarded((at) => at > 6),
-      ),
-    ).not.toContain("a breaker");
-    expect(
-      said(
-        down,
-        guarded((at) => at > 2 && at !== 9),
-      ),
-    ).toContain("(one bad second since: 9).");
-    expect(
-      said(
-        down,
-        guarded(() => false),
-      ),
-    ).toContain("and was not back for good by the end.");
-  });
-});
-
-/** Children of a process, by the kernel's own list: the number and the command of each. */
+/** Processes of this one's own, by the kernel's list: the number and the command of each. */
 const childrenOf = (pid: number): string =>
   spawnSync("ps", ["--ppid", String(pid), "-o", "pid=,args="], { encoding: "utf8" }).stdout;
 
-describe("a run", { timeout: 90_000 }, () => {
-  it("counts the same things in every process, and leaves none behind", async () => {
-    const timetable = { fromS: -1, hiccupS: 1, untilS: 2 };
+describe("a run", () => {
+  it("as shipped commits checkouts more than once, and answers each action once", async () => {
     const words: string[] = [];
-    const plan = { setting: "guarded", scale: 0.05, seed: 3, timetable };
-    const result = await run(plan, (progress) => words.push(progress), new AbortController().signal);
-    expect(result.seconds.map(({ at }) => at)).toEqual([-1, 0, 1]);
-    const offered = result.seconds.reduce((sum, each) => sum + each.offered, 0);
-    const answered = result.seconds.reduce(
-      (sum, { product, cart, cartDegraded, checkout, failed }) =>
-        sum + product + cart + cartDegraded + checkout + failed,
-      0,
-    );
+    const timetable = { fromS: -1, hiccupS: 6, untilS: 7 };
+    const result = await runOf(planOf("C0", timetable), { progress: (each) => words.push(each) });
+    expect(result.seconds.map(({ at }) => at)).toEqual([-1, 0, 1, 2, 3, 4, 5, 6]);
+    const offered = sum(result, (second) => second.offered);
+    const ended = (second: RealRun["seconds"][number]) =>
+      second.product + second.cart + second.cartDegraded + second.checkout + second.failed;
     expect(offered).toBeGreaterThan(100);
-    expect(answered).toBe(offered);
-    expect(result.seconds.some(({ stockCalls }) => stockCalls > 0)).toBe(true);
-    expect(result.meanWorkMs).toBeGreaterThan(2);
-    expect(words).toContain("second 0 of 2, hiccup");
+    expect(sum(result, ended)).toBe(offered);
+    expect(sum(result, (second) => second.stockCalls)).toBeGreaterThan(100);
+    expect(sum(result, (second) => second.retries)).toBeGreaterThan(0);
+    expect(sum(result, (second) => second.extraCommits)).toBeGreaterThan(0);
+    expect(result.work.meanMs).toBeGreaterThan(2);
+    expect(result.work.hiccupMs).toBeGreaterThan(3 * result.work.meanMs);
+    expect(Object.keys(result.before.processes)).toEqual(["app", "shop-api", "stock", "prices"]);
+    expect(words).toContain("second 0 of 7, hiccup");
+    expect(childrenOf(process.pid)).not.toContain("services");
+    expect(await schemas()).toEqual([]);
+  });
+
+  it("from C1 on gives up in time, commits nothing twice, and tells each hop what is left", async () => {
+    const timetable = { fromS: -3, hiccupS: 8, untilS: 9 };
+    const plan = planOf("C1", timetable, { trace: true });
+    const result = await runOf(plan);
+    expect(sum(result, (second) => second.timeouts)).toBeGreaterThan(0);
+    // A machine that is later than the margin cannot promise it: then a COMMIT's answer comes when nobody waits.
+    const lates = Object.values(result.vitals).flatMap((each) => each.map(([, { maxLagMs }]) => maxLagMs));
+    if (Math.max(...lates) < 20) expect(sum(result, (second) => second.extraCommits)).toBe(0);
+    const shown = followed(result.traces);
+    expect(shown.map(({ name }) => name.split(" ")[0])).toEqual(["cart", "checkout", "cart", "checkout"]);
+    const marginMs = parametersFor(plan)["deadline.marginMs"];
+    expect(shown.flatMap((trace) => wrongFalls(trace, marginMs))).toEqual([]);
+    const hops = fallsOf(shown[0] as never).map(({ from, to }) => `${from.hop} to ${to.hop}`);
+    expect(hops).toContain("app to shop-api");
+    expect(hops).toContain("shop-api to stock");
+    expect(hops).toContain("stock to database");
+  });
+
+  it.each(["stock", "postgres"] as const)(
+    "starts %s again when it was killed, and nothing else",
+    async (kill) => {
+      const timetable = { fromS: -2, hiccupS: 2, untilS: 10 };
+      const pids: Readonly<Record<string, number>>[] = [];
+      const port = Number(new URL(postgres.url).port);
+      const result = await runOf(planOf("guarded", timetable, { kill }), {
+        started: (each) => pids.push(each),
+      });
+      const [before, after] = pids;
+      expect(after?.stock === before?.stock).toBe(kill === "postgres");
+      expect({ ...after, stock: 0 }).toEqual({ ...before, stock: 0 });
+      expect(Number(new URL(postgres.url).port)).toBe(port);
+      const { hiccup, seconds } = result;
+      expect(hiccup.product).toBeGreaterThan(0.8 * result.before.product);
+      expect(hiccup.cart).toBeLessThan(0.5 * result.before.offered);
+      expect(hiccup.cartDegraded).toBeGreaterThan(0);
+      // Breakers may have opened at the last moment, for 5 s.
+      const full = seconds.filter(({ at, cart, checkout }) => at >= 2 && cart + checkout > 0);
+      expect(full.length).toBeGreaterThan(0);
+    },
+  );
+
+  it("names a port that is taken", async () => {
+    const taken = createServer();
+    const port = 19_000 + Math.floor(Math.random() * 900);
+    await new Promise<void>((resolve) => taken.listen(port + 1, "127.0.0.1", resolve));
+    const failure = runOf(planOf("C0", { fromS: -1, hiccupS: 0, untilS: 1 }), { port });
+    await expect(failure).rejects.toThrow(
+      `port ${port + 1} of 127.0.0.1 is in use: choose another with --port`,
+    );
+    taken.close();
     expect(childrenOf(process.pid)).not.toContain("services");
   });
+});
 
-  it("ends by Ctrl-C with nothing left running", async () => {
-    const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));
-    const child = spawn(process.execPath, [main, "--json"], { stdio: ["ignore", "pipe", "pipe"] });
+async function schemas(): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  const { rows } = await client.query("select nspname from pg_namespace where nspname like 'plimsoll_shop%'");
+  await client.end();
+  return rows;
+}
+
+/** A process that has ended but that nobody has asked after yet runs no more. */
+function runs(pid: number): boolean {
+  const state = spawnSync("ps", ["-o", "state=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim();
+  return state !== "" && !state.startsWith("Z");
+}
+
+const folders = (): string[] => readdirSync(tmpdir()).filter((name) => name.startsWith("plimsoll-pg-"));
+
+describe("a command that is ended", () => {
+  const script = fileURLToPath(new URL("../../scripts/shop.mjs", import.meta.url));
+  const start = (): ChildProcess =>
+    spawn(process.execPath, [script, "--json", "--hiccup", "5"], { stdio: ["ignore", "ignore", "pipe"] });
+
+  /** All that a process has started, and what those have. */
+  const below = (pid: number): number[] => {
+    const own =
+      childrenOf(pid)
+        .match(/^ *\d+/gm)
+        ?.map(Number) ?? [];
+    return own.flatMap((each) => [each, ...below(each)]);
+  };
+
+  it.each([
+    ["SIGINT", "starting PostgreSQL"],
+    ["SIGINT", "measuring stock's work"],
+    ["SIGTERM", "warming up"],
+    ["SIGKILL", "warming up"],
+  ] as const)("by %s, while it says %s, leaves nothing behind", async (signal, moment) => {
+    const before = new Set(folders());
+    const child = start();
     let stderr = "";
-    const started = new Promise<void>((resolve) => {
-      child.stderr.on("data", (chunk) => {
+    await new Promise<void>((resolve) => {
+      child.stderr?.on("data", (chunk) => {
         stderr += chunk;
-        if (stderr.includes("measuring")) resolve();
+        if (stderr.includes(moment)) resolve();
       });
     });
-    await started;
-    const services = childrenOf(child.pid as number);
-    child.kill("SIGINT");
-    const code = await new Promise((resolve) => child.once("exit", resolve));
-    expect(services).toContain("stock");
-    expect({ code, says: stderr.includes("nothing is left running") }).toEqual({ code: 130, says: true });
-    const pids = services.match(/^ *\d+/gm)?.map(Number) ?? []; // these alone: others may run a shop of their own
-    const alive = (pid: number): boolean => spawnSync("ps", ["-p", String(pid)]).status === 0;
+    const pids = below(child.pid as number);
+    const made = folders().filter((name) => !before.has(name));
+    child.kill(signal);
+    const [code] = await once(child, "exit");
+    if (signal !== "SIGKILL") {
+      expect({ code, said: stderr.includes("nothing is left running") }).toEqual({ code: 130, said: true });
+      expect(pids.filter(runs)).toEqual([]);
+    }
     expect(pids.length).toBeGreaterThan(0);
-    expect(pids.filter(alive)).toEqual([]);
-  });
-
-  it("refuses what it does not know", () => {
-    const main = fileURLToPath(new URL("../dist/main.js", import.meta.url));
-    const { status, stderr } = spawnSync(process.execPath, [main, "--fast"], { encoding: "utf8" });
-    expect({ status, stderr }).toEqual({
-      status: 2,
-      stderr: "plimsoll: --fast is not known here; allowed: --json\n",
-    });
+    while (pids.some(runs) || folders().some((name) => made.includes(name))) await sleep(50);
   });
 });

@@ -1,85 +1,175 @@
-/** stock: workers in front of a few storage slots. Every call makes one query; a reserve's query commits. */
-import { dependency, type Operation, type OperationOptions } from "plimsoll";
-import { bindEdge, type SystemFile } from "plimsoll/system";
-import { open, reply, type Service, unavailable } from "../places.ts";
-import { parametersFor, systemFor } from "../plan.ts";
-import { type Orders, play, type Ready, type Report } from "../process.ts";
+/**
+ * stock: places in front of a few connections to its database. A view is one query, a reserve is one transaction.
+ * The connections, the wait for one and the guards of the edge are `plimsoll/pg`'s, as the system file says.
+ */
+import { type Attempt, type ClassifiedError, FAILURE } from "plimsoll";
+import { type Connection, type GuardedPool, guardedPool, type PgOperation } from "plimsoll/pg";
+import { bindEdge, bindQueue, type SystemFile } from "plimsoll/system";
+import { BOUND, ITEMS, RESERVE, VIEW, WAIT } from "../database/schema.ts";
+import { clientOptions } from "../database/tables.ts";
+import { systemFor } from "../plan.ts";
+import { type Orders, play, type Ready, type Report, type Role } from "../process.ts";
 import { Seconds } from "../seconds.ts";
-import { Slots } from "../slots.ts";
+import { type Answer, type Incoming, open, type Service, unavailable } from "../service.ts";
+import { Notes } from "../trace.ts";
 
-/** Enough for a mean within about 3 %. */
-const MEASURED_PIECES = 1_000;
+/** One checkout for so many carts, when stock's work is measured: as the load has them. */
+const VIEWS_PER_RESERVE = 20;
 
-class Stock {
-  #seconds: Seconds | null = null;
-  #slots!: Slots;
-  #service!: Service;
-  #hiccup = { factor: 1, untilS: 0 };
-  readonly #commits: Map<string, number> = new Map();
+/** A piece of stock's work for an action. `look` is done first, where the work itself will be done. */
+type Piece = (connection: Connection, attempt: Attempt, action: string, look: Look) => Promise<unknown>;
 
-  async prepare({ plan }: Orders): Promise<Ready> {
-    const parameters = parametersFor(plan);
-    const system = systemFor(plan);
-    this.#hiccup = { factor: parameters["hiccup.factor"], untilS: parameters["hiccup.toS"] };
-    this.#slots = new Slots({
-      slots: parameters["db.connections"],
-      meanMs: parameters["db.queryMs"],
-      seed: plan.seed,
-      factor: () => this.#factor(),
+/** Asks the database what bounds a statement, if somebody wants to know. */
+type Look = (connection: Connection) => Promise<void>;
+
+const view: Piece = async (connection, _, action, look) => {
+  await look(connection);
+  await connection.query({ ...VIEW, values: [itemOf(action)] });
+};
+
+/**
+ * A COMMIT is not begun when its answer would come too late: a caller that has given up reserves once more. With the
+ * margin it is late only if the way back takes longer than was measured; what is certain even then is a key that is
+ * looked up, for which the table has a column.
+ */
+function reserveWithin(marginMs: number): Piece {
+  return (connection, attempt, action, look) =>
+    connection.transaction(async (transaction) => {
+      await look(transaction);
+      await transaction.query(WAIT);
+      await transaction.query({ ...RESERVE, values: [itemOf(action), action] });
+      if (attempt.timeLeftMs < marginMs) throw new TooLateError();
     });
-    const meanWorkMs = await this.#slots.measure(MEASURED_PIECES);
-    this.#service = await this.#open(system);
-    return { port: this.#service.port, meanWorkMs };
+}
+
+/** There is no time left for a COMMIT and its answer: the transaction is rolled back. */
+class TooLateError extends Error implements ClassifiedError {
+  override readonly name = "TooLateError";
+  readonly [FAILURE]: ClassifiedError[typeof FAILURE] = {
+    class: "transient",
+    effect: "none",
+    ended: "clipped",
+  };
+}
+
+const unseen: Look = async () => {};
+
+function itemOf(action: string): number {
+  return (Number(action) || 0) % ITEMS;
+}
+
+class Stock implements Role {
+  #seconds: Seconds | null = null;
+  readonly #notes = new Notes();
+  #db!: GuardedPool;
+  #size = 0;
+  #reserve!: Piece;
+  #service!: Service;
+
+  async prepare({ plan, database, port }: Orders): Promise<Ready> {
+    if (database === undefined) throw new Error("stock needs a database");
+    const system = systemFor(plan);
+    const { places = 1, queue } = system.services.database ?? {};
+    const { dependency, wire } = bindEdge(system, "stock", "database");
+    this.#size = places;
+    this.#reserve = reserveWithin(wire.marginMs ?? 0);
+    this.#db = guardedPool({
+      ...dependency,
+      connection: clientOptions(database),
+      size: places,
+      ...(queue !== undefined && { queue: bindQueue(queue) }),
+      marginMs: wire.marginMs ?? 0,
+    });
+    await this.#db.warmUp();
+    this.#service = await this.#open(system, port);
+    return { port: this.#service.port };
+  }
+
+  /** Does pieces of work on all connections at once, one after the other on each. */
+  async measure(pieces: number): Promise<number> {
+    const work = this.#db.operation("measure", {});
+    let left = pieces;
+    const worker = async (): Promise<void> => {
+      for (let n = left--; n > 0; n = left--) {
+        const piece = n % VIEWS_PER_RESERVE === 0 ? this.#reserve : view;
+        await work((connection, attempt) => piece(connection, attempt, `measure ${n}`, unseen));
+      }
+    };
+    const from = performance.now();
+    await Promise.all(Array.from({ length: this.#size }, worker));
+    return ((performance.now() - from) * this.#size) / pieces;
   }
 
   begin(zeroAtMs: number): void {
+    this.#notes.zeroAtMs = zeroAtMs;
     this.#seconds = new Seconds(zeroAtMs);
     const { bulkhead } = this.#service;
     this.#seconds.sample(() => ({
       insideStock: bulkhead.gate.held + bulkhead.waiting,
-      waitingForConnection: this.#slots.bulkhead.waiting,
+      waitingForConnection: this.#db.bulkhead.waiting,
     }));
   }
 
   async end(): Promise<Report> {
-    return { seconds: this.#seconds?.all ?? [] };
+    const { all = [], vitals } = this.#seconds ?? {};
+    return { seconds: all, vitals: vitals?.all ?? [], steps: this.#notes.steps };
   }
 
-  #factor(): number {
-    const now = this.#seconds?.now ?? -1;
-    return now >= 0 && now < this.#hiccup.untilS ? this.#hiccup.factor : 1;
+  #open(system: SystemFile, port: number | undefined): Promise<Service> {
+    const { operations, wire } = bindEdge(system, "stock", "database");
+    const final = wire.unavailable === "final";
+    const read = this.#db.operation("read", operations.read);
+    const commit = this.#db.operation("commit", operations.commit);
+    return open(
+      system,
+      { name: "stock", caller: "shop-api", port },
+      {
+        "/view": (incoming) => this.#serve(incoming, read, view, final),
+        "/reserve": (incoming) => this.#serve(incoming, commit, this.#reserve, final),
+      },
+    );
   }
 
-  #open(system: SystemFile): Promise<Service> {
-    const { dependency: options, operations, wire } = bindEdge(system, "stock", "database");
-    const database = dependency(options);
-    const queries: Record<string, Operation> = {
-      "/view": database.operation("read", operations.read as OperationOptions),
-      "/reserve": database.operation("commit", operations.commit as OperationOptions),
-    };
-    return open(system, "stock", "shop-api", async (request, response) => {
-      const query = queries[request.url ?? ""];
-      if (query === undefined) return reply(response, 404, {});
-      const outcome = await query.outcome(async (attempt) => {
-        await this.#slots.work(
-          wire.deadline === "none" ? {} : { deadline: attempt.deadline, signal: attempt.signal },
-        );
-        this.#finished(request.url === "/reserve" ? String(request.headers["x-action"]) : null);
-      });
-      if (outcome.kind === "ok") reply(response, 200, {});
-      else unavailable(response, wire.unavailable === "final");
+  async #serve(incoming: Incoming, operation: PgOperation, piece: Piece, final: boolean): Promise<Answer> {
+    const { trace, arrivedAt, leftMs, action } = incoming;
+    const note = `waited ${(performance.now() - arrivedAt).toFixed(1)} ms for a place`;
+    this.#notes.add(trace, { hop: "stock", what: "arrived", leftMs, note }, arrivedAt);
+    const asked = performance.now();
+    const outcome = await operation.outcome(async (connection, attempt) => {
+      this.#noteSent(trace, attempt, performance.now() - asked);
+      const from = performance.now();
+      const look: Look = trace === undefined ? unseen : (own) => this.#look(own, trace);
+      await piece(connection, attempt, action, look);
+      this.#finished(performance.now() - from);
     });
+    const answer: Answer = outcome.kind === "ok" ? { status: 200, body: {} } : unavailable(final);
+    const how = outcome.kind === "failed" ? `${outcome.ended}: ${outcome.error}` : outcome.kind;
+    this.#notes.add(trace, {
+      hop: "stock",
+      what: "ended",
+      leftMs: arrivedAt + leftMs - performance.now(),
+      note: how,
+    });
+    return answer;
   }
 
-  #finished(action: string | null): void {
-    const seconds = this.#seconds;
-    if (seconds === null) return;
-    seconds.add("dbFinished");
-    if (action === null) return;
-    const commits = (this.#commits.get(action) ?? 0) + 1;
-    this.#commits.set(action, commits);
-    if (commits === 2) seconds.add("duplicatedCheckouts");
-    if (commits > 1) seconds.add("extraCommits");
+  #noteSent(trace: string | undefined, { number, timeLeftMs }: Attempt, waitedMs: number): void {
+    const note = `waited ${waitedMs.toFixed(1)} ms for a connection`;
+    const leftMs = timeLeftMs;
+    this.#notes.add(trace, { hop: "stock", what: "sent", to: "database", attempt: number, leftMs, note });
+  }
+
+  /** Notes what the database itself says that bounds a statement now. */
+  async #look(connection: Connection, trace: string): Promise<void> {
+    const { rows } = await connection.query<{ bound: number }>(BOUND);
+    const ms = Number(rows[0]?.bound);
+    const note = ms > 0 ? `statement_timeout ${ms} ms` : "no statement_timeout";
+    this.#notes.add(trace, { hop: "database", what: "arrived", leftMs: ms > 0 ? ms : Infinity, note });
+  }
+
+  #finished(tookMs: number): void {
+    this.#seconds?.add("dbFinished");
+    this.#seconds?.add("workMs", tookMs);
   }
 }
 
