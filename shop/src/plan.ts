@@ -75,6 +75,8 @@ export function overridesFor({ setting, timetable: { hiccupS }, kill }: Plan): P
   return {
     "prices.workMs": PRICE_MS,
     "deadline.marginMs": sends ? MARGIN_MS : 0,
+    // A process that stands still for 40 ms makes a dozen calls at once: they fill the gate and say nothing about stock.
+    "breaker.countRefusals": false,
     "hiccup.fromS": 0,
     "hiccup.toS": hiccupS,
     ...(kill !== undefined && { "hiccup.factor": 1 }),

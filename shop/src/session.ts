@@ -26,8 +26,14 @@ export async function command(work: (signal: AbortSignal) => Promise<void>): Pro
       process.exitCode = error instanceof ArgumentError ? 2 : 1;
     }
   }
+  // A pipe takes 64 kB at a time: what was printed has to be out before the end.
+  await Promise.all([process.stdout, process.stderr].map(flushed));
   // A timer of a run that was given up must not keep this process.
   process.exit();
+}
+
+function flushed(stream: NodeJS.WriteStream): Promise<void> {
+  return new Promise((done) => stream.write("", () => done()));
 }
 
 /** Does `work` with a PostgreSQL: the one at `url`, or one that is started for it and ended after it. */

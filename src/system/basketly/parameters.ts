@@ -46,6 +46,7 @@ export interface BasketlyParameters {
   "breaker.openMs": number;
   "breaker.probes": number;
   "breaker.probeTimeoutMs": number;
+  "breaker.countRefusals": boolean;
   "bulkhead.limit": number;
   brownout: boolean;
 }
@@ -132,6 +133,7 @@ export const PARAMETERS: Readonly<Record<ParameterName, Parameter>> = {
   "breaker.openMs": number(5_000, "how long it stays open, exactly", 1),
   "breaker.probes": whole(3, "probes that must pass", 1, 1_000),
   "breaker.probeTimeoutMs": number(100, "a probe's own timeout", 1),
+  "breaker.countRefusals": flag(true, "whether a full gate counts as a failed call, as on the page"),
   "bulkhead.limit": whole(0, "calls to stock at once per shop-api instance; 0: no cap"),
   brownout: flag(false, "a cart view whose stock call fails is shown without badges"),
 };

@@ -177,7 +177,7 @@ function stockEdge(p: BasketlyParameters): EdgeSpec {
   };
 }
 
-/** Exactly `openMs`, and a full gate counts as a failed call: as on the page. The library's defaults differ. */
+/** Exactly `openMs`, and (if asked) a full gate counts as a failed call: as on the page. The library's defaults differ. */
 function breaker(p: BasketlyParameters): BreakerOptions {
   const windowMs = p["breaker.windowMs"];
   return {
@@ -187,7 +187,7 @@ function breaker(p: BasketlyParameters): BreakerOptions {
     reopen: { kind: "fixed" },
     probes: p["breaker.probes"],
     probeTimeoutMs: p["breaker.probeTimeoutMs"],
-    localRefusals: "failure",
+    localRefusals: p["breaker.countRefusals"] ? "failure" : "ignored",
   };
 }
 
