@@ -38,6 +38,11 @@ export class IdleWatch {
     if (left < this.fewest) this.fewest = Math.max(0, left);
   }
 
+  /** One went from hand to hand: all that are idle now were not needed for it. */
+  passedOn(): void {
+    if (this.pool.idleCount < this.fewest) this.fewest = this.pool.idleCount;
+  }
+
   /** The pool is closed. */
   stop(): void {
     if (this.timer !== null) this.runtime.cancel(this.timer);

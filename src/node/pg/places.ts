@@ -43,6 +43,8 @@ export class Places {
   private destroyed = 0;
   private ended: Promise<void> | null = null;
   private readonly open: Set<Session> = new Set();
+  /** Connections given back in this turn of the event loop. */
+  private readonly justBack: Session[] = [];
   private readonly sessions: WeakMap<PoolClient, Session> = new WeakMap();
   private readonly pool: pg.Pool;
   private readonly idle: IdleWatch;
@@ -74,7 +76,7 @@ export class Places {
     const { bulkhead, pool } = this;
     return {
       connections: pool.totalCount,
-      idle: pool.idleCount,
+      idle: pool.idleCount + this.justBack.length,
       held: bulkhead.gate.held,
       limit: bulkhead.gate.limit,
       waiting: bulkhead.waiting,
@@ -91,6 +93,12 @@ export class Places {
 
   /** A connection for an attempt that holds a place. */
   connect(): Promise<Session> {
+    const session = this.ended === null ? this.justBack.pop() : undefined;
+    if (session?.clean) {
+      this.idle.passedOn();
+      return Promise.resolve(session);
+    }
+    if (session !== undefined) this.release(session);
     this.idle.taken();
     return new Promise((resolve, reject) => {
       this.pool.connect((error, client) => {
@@ -104,7 +112,7 @@ export class Places {
   giveBack(session: Session, fit: boolean): Promise<void> | undefined {
     session.lease = null;
     if (this.ceiling.low && this.ceiling.rise(this.runtime.now())) this.fitBulkhead();
-    if (fit) return session.client.release() as undefined;
+    if (fit) return this.keep(session);
     this.destroyed++;
     const { stream } = session.client.connection;
     const closed = new Promise<void>((done) => {
@@ -114,6 +122,22 @@ export class Places {
     session.destroy();
     session.client.release(true);
     return closed;
+  }
+
+  /**
+   * Mostly somebody waits for it, and takes it in this very turn of the event loop: the way through the pool, which
+   * begins a turn of its own, is kept for what is left.
+   */
+  private keep(session: Session): undefined {
+    if (this.justBack.push(session) > 1) return;
+    process.nextTick(() => {
+      for (const left of this.justBack.splice(0)) this.release(left);
+    });
+  }
+
+  /** Gives it to the pool, which closes it if it has ended meanwhile. */
+  private release({ client, doubtful }: Session): void {
+    client.release(doubtful);
   }
 
   /** Closes the pool: at once what is idle, the rest when it is given back, and is stopped after `withinMs`. */
