@@ -64,7 +64,7 @@ export class TimeWindow implements Window {
   }
 
   add(failed: boolean, now: number): void {
-    this.advance(Math.floor(now / this.bucketMs));
+    this.advance(now);
     const at = this.bucket % BUCKETS;
     this.bucketTotals[at] = (this.bucketTotals[at] as number) + 1;
     this.total++;
@@ -73,7 +73,9 @@ export class TimeWindow implements Window {
     this.failures++;
   }
 
-  private advance(bucket: number): void {
+  /** Forgets what is older than the window at `now`. */
+  advance(now: number): void {
+    const bucket = Math.floor(now / this.bucketMs);
     if (this.bucket < 0) this.bucket = bucket;
     const steps = Math.min(BUCKETS, bucket - this.bucket);
     for (let i = 1; i <= steps; i++) this.forget((this.bucket + i) % BUCKETS);
