@@ -55,11 +55,16 @@ const backoff = z.discriminatedUnion(
     ...(["fullJitter", "equalJitter", "exponential"] as const).map((kind) =>
       z.strictObject({ kind: z.literal(kind), ...growth, factor: range(1, 1_000).optional() }),
     ),
-    z.strictObject({ kind: z.literal("decorrelatedJitter"), ...growth }),
+    z.strictObject({ kind: z.literal("spread"), ...growth, factor: range(1, 1_000).optional(), jitter: share.optional() }),
+    ...(["decorrelatedJitter", "envoy"] as const).map((kind) => z.strictObject({ kind: z.literal(kind), ...growth })),
+    z.strictObject({ kind: z.literal("aws"), ...growth, throttlingBaseMs: range(0.001, MAX_MS).optional() }),
     z.strictObject({ kind: z.literal("constant"), delayMs: ms }),
     z.strictObject({ kind: z.literal("none") }),
   ] as never,
-  { error: "kind fullJitter, equalJitter, exponential, decorrelatedJitter, constant or none" },
+  {
+    error:
+      "kind fullJitter, equalJitter, exponential, spread, decorrelatedJitter, envoy, aws, constant or none",
+  },
 );
 
 const bulkhead = z.strictObject({

@@ -70,7 +70,8 @@ export class RetryPolicy {
     const stop = this.eligible(exit, call);
     if (stop !== undefined) return stop;
     if (number >= this.attempts) return this.attempts > 1 ? ATTEMPTS_SPENT : null;
-    const waitMs = hintMs(exit) + this.backoff.delayMs(number, previousMs, random);
+    const throttled = exit.class === "throttling";
+    const waitMs = hintMs(exit) + this.backoff.delayMs(number, previousMs, random, throttled);
     const delayMs = Math.min(MAX_TIMER_MS, waitMs);
     if (call.deadline - now - delayMs < Math.max(this.minUsefulMs, Number.MIN_VALUE)) return NO_TIME;
     if (this.budget === null) return { kind: "again", delayMs, token: null };
