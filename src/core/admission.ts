@@ -9,7 +9,7 @@
  * (evidence), and `release` once, when its work has truly ended (capacity). The two are far apart for work that
  * ignores its timeout; treating them as one is how every peer measured runs five at once behind a limit of one.
  */
-import type { Token } from "./budget/machine.ts";
+import type { Token } from "./budget/budget.ts";
 import { type AttemptKind, type Call, type Rejected, rejected } from "./call.ts";
 import type { Evidence } from "./evidence.ts";
 import type { Run } from "./run.ts";

@@ -173,8 +173,8 @@ export class Attempt extends Admission implements Task {
     this.begun();
     // Only a deadline can be further away than the longest timer (24 days): nobody waits for it that long.
     if (limit <= MAX_TIMER_MS) runtime.arm(this, now + limit);
-    if (this.token !== null) this.token.sent();
-    else if (leaf.budget !== null) leaf.budget.firstSent();
+    if (this.token !== null) this.token.sent(now);
+    else if (leaf.budget !== null) leaf.budget.firstSent(now);
     if (runtime.sink !== null) this.tellSent(limit);
     try {
       leaf.perform(this, this.work);

@@ -7,7 +7,7 @@
  */
 import type { Plan } from "./admission.ts";
 import { Attempt } from "./attempt.ts";
-import type { Token } from "./budget/machine.ts";
+import type { Token } from "./budget/budget.ts";
 import {
   type Call,
   type CallFields,

@@ -11,17 +11,23 @@ export {
 } from "./admission.ts";
 export { Attempt, type AttemptState } from "./attempt.ts";
 export {
+  type AwsBackoffOptions,
+  awsBackoff,
   Backoff,
   type BackoffFunction,
   type BackoffOption,
   type BackoffSpec,
   constant,
   decorrelatedJitter,
+  envoyBackoff,
   equalJitter,
   exponential,
   fullJitter,
   type GrowthOptions,
+  type GrpcBackoffOptions,
+  grpcBackoff,
   immediately,
+  spread,
 } from "./backoff/machine.ts";
 export { BreakerGuard, breaker } from "./breaker/guard.ts";
 export {
@@ -42,7 +48,20 @@ export {
   type ReopenOptions,
 } from "./breaker/options.ts";
 export { CountWindow, TimeWindow, type Window } from "./breaker/window.ts";
-export { type BudgetOptions, type RepeatKind, RetryBudget, Token } from "./budget/machine.ts";
+export { Budget, type RepeatKind, Token } from "./budget/budget.ts";
+export { type BudgetOptions, RetryBudget } from "./budget/machine.ts";
+export {
+  type AwsQuotaOptions,
+  awsQuota,
+  type BudgetSpec,
+  budgetOf,
+  type ConcurrencyShareOptions,
+  concurrencyShare,
+  type GrpcThrottleOptions,
+  grpcThrottle,
+  type WindowShareOptions,
+  windowShare,
+} from "./budget/presets.ts";
 export { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
 export { Gate } from "./bulkhead/machine.ts";
 export {

@@ -6,7 +6,8 @@
 import { breaker } from "./breaker/guard.ts";
 import { CircuitBreaker } from "./breaker/machine.ts";
 import { type BreakerOptions, BreakerPolicy } from "./breaker/options.ts";
-import { type BudgetOptions, RetryBudget } from "./budget/machine.ts";
+import type { Budget } from "./budget/budget.ts";
+import { type BudgetSpec, budgetOf } from "./budget/presets.ts";
 import { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
 import type { CallFields } from "./call.ts";
 import { OptionError } from "./errors.ts";
@@ -28,7 +29,7 @@ export interface DependencyOptions {
   /** Caps its calls in flight. Default: no cap, since a limit must be measured. */
   readonly bulkhead?: BulkheadOptions;
   /** What retries and hedges of its operations spend. Default `{}`: 10 % and a burst of 10; "none" switches it off. */
-  readonly budget?: BudgetOptions | "none";
+  readonly budget?: BudgetSpec | "none";
 }
 
 /** How one operation is guarded. A guard that is left out is not there. */
@@ -73,7 +74,7 @@ export class DependencyPolicy {
   readonly name: string;
   readonly runtime: Runtime;
   readonly bulkhead: Bulkhead | null;
-  readonly budget: RetryBudget | null;
+  readonly budget: Budget | null;
   private readonly performWork: Perform;
 
   constructor(options: DependencyOptions, runtime: Runtime, perform: Perform) {
@@ -83,7 +84,7 @@ export class DependencyPolicy {
     this.performWork = perform;
     const { bulkhead: cap, budget = {} } = options;
     this.bulkhead = cap === undefined ? null : new Bulkhead(cap, runtime, `${this.name}.bulkhead`);
-    this.budget = budget === "none" ? null : new RetryBudget(budget, `${this.name}.budget`);
+    this.budget = budget === "none" ? null : budgetOf(budget, `${this.name}.budget`);
   }
 
   /** Binds an operation. `generators` is for comparison only. */

@@ -12,7 +12,7 @@
  */
 import type { Admitter, Asking } from "./admission.ts";
 import type { Attempt } from "./attempt.ts";
-import type { RetryBudget } from "./budget/machine.ts";
+import type { Budget } from "./budget/budget.ts";
 import { Call, type CallFields, type OperationSpec, PLAIN_CALL, type Rejected } from "./call.ts";
 import { DeadlineGuard } from "./deadline/guard.ts";
 import { attemptOf, GeneratedCall, type Next, type Sequence, scopeOf } from "./driver.ts";
@@ -37,7 +37,7 @@ export interface Binding {
   readonly operation: string;
   readonly idempotent: boolean;
   /** What repeats spend; null for no budget. */
-  readonly budget: RetryBudget | null;
+  readonly budget: Budget | null;
   readonly minUsefulMs: number;
   /** A leaf without guards and without the judge of the operation's answers, for work of a guard's own. */
   leaf(settings: { attemptTimeoutMs: number }): Leaf;
@@ -63,7 +63,7 @@ export interface StackOptions {
   /** Whether repeating has the same effect as doing it once. Default false. */
   readonly idempotent?: boolean;
   /** What repeats spend. Default: none is kept. */
-  readonly budget?: RetryBudget | null;
+  readonly budget?: Budget | null;
   /** An attempt is not started with less time left than this, in ms. Default 0. */
   readonly minUsefulMs?: number;
   /** Starts the work; `performPromise` for promises. */

@@ -6,7 +6,7 @@
  */
 import type { Attempt } from "../core/attempt.ts";
 import type { CircuitBreaker } from "../core/breaker/machine.ts";
-import type { RetryBudget } from "../core/budget/machine.ts";
+import type { Budget } from "../core/budget/budget.ts";
 import type { Bulkhead } from "../core/bulkhead/guard.ts";
 import {
   type CallFields,
@@ -84,7 +84,7 @@ export interface Dependency {
   /** The cap shared by its operations, or null. */
   readonly bulkhead: Bulkhead | null;
   /** The budget shared by its operations, or null. */
-  readonly budget: RetryBudget | null;
+  readonly budget: Budget | null;
   /** Makes a guarded operation. Throws an `OptionError` that names the field for a wrong option. */
   operation<F = never>(name: string, options: WithFallback<F> & WithClassifier): Operation<F, true>;
   operation<F = never>(name: string, options: WithFallback<F>): Operation<F>;

@@ -2,7 +2,7 @@
  * From the data of a system file to options of the core: functions are looked up by name, "unbounded" becomes
  * Infinity. Both worlds take their guards through here.
  */
-import type { BudgetOptions } from "../core/budget/machine.ts";
+import type { BudgetSpec } from "../core/budget/presets.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
 import type { FallbackFunction } from "../core/fallback/guard.ts";
 import type { DependencyOptions, OperationOptions } from "../core/policy.ts";
@@ -55,7 +55,7 @@ export function bindEdge(
 }
 
 function bindDependency({ bulkhead, budget }: EdgeSpec, name: string): DependencyOptions {
-  const options: { name: string; bulkhead?: BulkheadOptions; budget?: BudgetOptions | "none" } = { name };
+  const options: { name: string; bulkhead?: BulkheadOptions; budget?: BudgetSpec | "none" } = { name };
   if (bulkhead !== undefined) options.bulkhead = bindBulkhead(bulkhead);
   if (budget !== undefined) options.budget = budget;
   return options;

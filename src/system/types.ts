@@ -7,7 +7,7 @@
  * to code when the file is loaded.
  */
 import type { BackoffSpec } from "../core/backoff/machine.ts";
-import type { BudgetOptions } from "../core/budget/machine.ts";
+import type { BudgetSpec } from "../core/budget/presets.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
 import type { HedgeOptions } from "../core/hedge/guard.ts";
 import type { OperationOptions } from "../core/policy.ts";
@@ -107,7 +107,7 @@ export interface EdgeSpec {
   /** Shared by the operations of the edge, per instance of the caller. */
   readonly bulkhead?: BulkheadSpec;
   /** Shared likewise. Default `{}`, the library's own; "none" switches it off. */
-  readonly budget?: BudgetOptions | "none";
+  readonly budget?: BudgetSpec | "none";
   readonly operations: Readonly<Record<string, GuardSpec>>;
 }
 

@@ -200,13 +200,13 @@ export const MUTANTS: readonly Mutant[] = [
   ]),
   mutant("10", "a repeat earns like a first attempt", [
     "attempt.ts",
-    "else if (leaf.budget !== null) leaf.budget.firstSent();",
-    "if (leaf.budget !== null) leaf.budget.firstSent();",
+    "else if (leaf.budget !== null) leaf.budget.firstSent(now);",
+    "if (leaf.budget !== null) leaf.budget.firstSent(now);",
   ]),
   mutant("10", "a reservation costs nothing", [
     "budget/machine.ts",
-    "this.thousandths -= ONE; this.reserved++;",
-    "this.reserved++;",
+    "this.thousandths -= ONE; return ONE;",
+    "return 0;",
   ]),
   mutant("parity", "the fused path tells of its decisions too late", [
     "fused.ts",

@@ -45,7 +45,10 @@ export const DEFAULTS: readonly Default[] = [
     seen.missed(() => dependency({} as never, new VirtualRuntime())),
   ),
   row("DependencyOptions.bulkhead", "no cap", null, () => stock().bulkhead),
-  row("DependencyOptions.budget", "{}", [0.1, 10], () => [stock().budget?.ratio, stock().budget?.burst]),
+  row("DependencyOptions.budget", "{}", [0.1, 10], () => {
+    const { ratio, burst } = stock().budget as RetryBudget;
+    return [ratio, burst];
+  }),
   row("OperationOptions.idempotent", "false", 1, () => seen.attemptsOf({ retry: {} })),
   row("OperationOptions.attemptTimeoutMs", "none", Infinity, () => seen.attemptOf().timeoutMs),
   row("OperationOptions.totalTimeoutMs", "none", Infinity, () => seen.attemptOf().deadline),

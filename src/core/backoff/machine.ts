@@ -203,9 +203,10 @@ function checkNumbers(field: string, spec: BackoffSpec): Numbers {
   const ms = (name: "baseMs" | "capMs" | "throttlingBaseMs", byDefault: number): number =>
     checkMs(`${field}.${name}`, orDefault(given[name], byDefault), { above: 0 });
   const first = spec.kind === "envoy" ? 25 : 50;
-  const most = spec.kind === "envoy" ? 10 * (given.baseMs ?? first) : 20_000;
-  const baseMs = ms("baseMs", Math.min(first, given.capMs ?? first));
-  const capMs = ms("capMs", Math.min(MAX_TIMER_MS, Math.max(most, baseMs)));
+  const most = given.capMs === undefined ? first : ms("capMs", 0);
+  const baseMs = ms("baseMs", Math.min(first, most));
+  const byDefault = spec.kind === "envoy" ? 10 * baseMs : Math.max(20_000, baseMs);
+  const capMs = ms("capMs", Math.min(MAX_TIMER_MS, byDefault));
   if (capMs < baseMs) throw new OptionError(`${field}.capMs`, capMs, `at least baseMs, which is ${baseMs}`);
   return {
     baseMs,

@@ -8,7 +8,7 @@
  */
 import type { Admission, Plan } from "../admission.ts";
 import { Attempt } from "../attempt.ts";
-import type { RetryBudget, Token } from "../budget/machine.ts";
+import type { Budget, Token } from "../budget/budget.ts";
 import { type Exit, type Rejected, rejected } from "../call.ts";
 import type { Fiber, Next, Sequence, Step, Steps } from "../driver.ts";
 import { OptionError } from "../errors.ts";
@@ -34,7 +34,7 @@ const PROBE: Rejected = rejected("hedge", "the first attempt is a probe");
 export class HedgeGuard implements Sequence {
   readonly name = "hedge";
   private readonly afterMs: number;
-  private readonly budget: RetryBudget | null;
+  private readonly budget: Budget | null;
 
   constructor(options: HedgeOptions, at: Binding, field = "hedge") {
     checkKeys(field, options, ["delayMs"]);
@@ -51,7 +51,7 @@ export class HedgeGuard implements Sequence {
     try {
       const early = (yield race.within(this.afterMs)) as Exit | null;
       if (early !== null) return early;
-      const reserved = this.mayHedge(first);
+      const reserved = this.mayHedge(first, fiber.root.runtime.now());
       if (reserved !== null && reserved.kind === "rejected") this.emitStopped(plan, fiber, reserved);
       else {
         token = reserved;
@@ -71,13 +71,13 @@ export class HedgeGuard implements Sequence {
   }
 
   /** A token, null where no budget is kept, or why not. */
-  private mayHedge(first: Fiber): Token | Rejected | null {
+  private mayHedge(first: Fiber, now: number): Token | Rejected | null {
     const { step } = first;
     if (!(step instanceof Attempt) || step.state !== "sent" || step.kind === "fallback") return NOT_SENT;
     for (let within: Admission | null = step; within !== null; within = within.outer) {
       if (within.kind === "probe") return PROBE;
     }
-    return this.budget === null ? null : this.budget.reserve("hedge");
+    return this.budget === null ? null : this.budget.reserve("hedge", now, null);
   }
 
   private emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {

@@ -8,7 +8,7 @@
  * page, Part 3; SRE book, "Handling Overload" (3 attempts).
  */
 import { Backoff, type BackoffOption } from "../backoff/machine.ts";
-import type { RetryBudget, Token } from "../budget/machine.ts";
+import type { Budget, Token } from "../budget/budget.ts";
 import { type Call, type Exit, type Failed, type Rejected, rejected } from "../call.ts";
 import { EVIDENCE, endingOf } from "../evidence.ts";
 import { checkKeys, checkNumber, orDefault } from "../options.ts";
@@ -39,10 +39,10 @@ const NO_TIME: Rejected = rejected("deadline", "no time for another attempt");
 export class RetryPolicy {
   readonly attempts: number;
   private readonly backoff: Backoff;
-  private readonly budget: RetryBudget | null;
+  private readonly budget: Budget | null;
   private readonly minUsefulMs: number;
 
-  constructor(options: RetryOptions, budget: RetryBudget | null, minUsefulMs: number, field = "retry") {
+  constructor(options: RetryOptions, budget: Budget | null, minUsefulMs: number, field = "retry") {
     checkKeys(field, options, ["attempts", "backoff"]);
     this.attempts = checkNumber(`${field}.attempts`, orDefault(options.attempts, 3), {
       min: 1,
@@ -75,7 +75,7 @@ export class RetryPolicy {
     const delayMs = Math.min(MAX_TIMER_MS, waitMs);
     if (call.deadline - now - delayMs < Math.max(this.minUsefulMs, Number.MIN_VALUE)) return NO_TIME;
     if (this.budget === null) return { kind: "again", delayMs, token: null };
-    const token = this.budget.reserve("retry");
+    const token = this.budget.reserve("retry", now, exit);
     return token.kind === "rejected" ? token : { kind: "again", delayMs, token };
   }
 
