@@ -2,6 +2,7 @@
 import { OptionError } from "../errors.ts";
 import { checkKeys, checkMs, checkNumber, checkOneOf, orDefault } from "../options.ts";
 import { MAX_TIMER_MS } from "../runtime.ts";
+import type { Closed } from "./machine.ts";
 import { CountWindow, TimeWindow, type Window } from "./window.ts";
 
 /** How long a breaker stays open the first time and after failed probes; see `fixed`, `jittered`, `growing`. */
@@ -33,6 +34,18 @@ export interface BreakerOptions {
   readonly minimumCalls?: number;
   /** Opens when at least this share failed; above 0, at most 1. Default 0.5 (resilience4j, Hystrix). */
   readonly failureRate?: number;
+  /**
+   * A call that took at least this long is slow, whether it succeeded or not; in ms, 1 to 2^31 − 1. Default: none is.
+   * No number for it could be right for everybody: about twice the healthy P99.
+   */
+  readonly slowCallMs?: number;
+  /** Opens when at least this share was slow; above 0, at most 1. Default 1 (resilience4j). */
+  readonly slowCallRate?: number;
+  /**
+   * Opens at this many failures in a row, whatever the window holds; 1 to 100,000, whole. Default: the window alone
+   * decides.
+   */
+  readonly consecutiveFailures?: number;
   /** How long it stays open before it lets probes through, in ms, 1 to 2^31 − 1. Default 5,000 (Hystrix, Polly). */
   readonly openMs?: number;
   /** How `openMs` varies. Default `growing()`, jittered (our choice). */
@@ -42,6 +55,11 @@ export interface BreakerOptions {
    * page, C6).
    */
   readonly probes?: number;
+  /**
+   * After it has closed, lets a growing share of calls through, from none to all in this time, in ms, 0 to 2^31 − 1, so
+   * that a dependency that has just come back is not met by everybody at once. Default 0 (our choice): all at once.
+   */
+  readonly rampMs?: number;
   /** A probe's own timeout in ms, 1 to 2^31 − 1; above the healthy P99. Default: the attempt timeout. */
   readonly probeTimeoutMs?: number;
   /**
@@ -85,9 +103,13 @@ const KEYS = [
   "window",
   "minimumCalls",
   "failureRate",
+  "slowCallMs",
+  "slowCallRate",
+  "consecutiveFailures",
   "openMs",
   "reopen",
   "probes",
+  "rampMs",
   "probeTimeoutMs",
   "probeLeaseMs",
   "throttling",
@@ -99,8 +121,14 @@ const KEYS = [
 export class BreakerPolicy {
   readonly minimumCalls: number;
   readonly failureRate: number;
+  /** `Infinity` where no call is slow. */
+  readonly slowCallMs: number;
+  readonly slowCallRate: number;
+  /** `Infinity` where a row of failures means nothing. */
+  readonly consecutiveFailures: number;
   readonly openMs: number;
   readonly probes: number;
+  readonly rampMs: number;
   readonly probeTimeoutMs: number | undefined;
   readonly probeLeaseMs: number;
   readonly throttlingFails: boolean;
@@ -124,6 +152,23 @@ export class BreakerPolicy {
       above: 0,
       max: 1,
     });
+    this.slowCallMs =
+      options.slowCallMs === undefined
+        ? Infinity
+        : checkMs(`${field}.slowCallMs`, options.slowCallMs, { min: 1 });
+    this.slowCallRate = checkNumber(`${field}.slowCallRate`, orDefault(options.slowCallRate, 1), {
+      above: 0,
+      max: 1,
+    });
+    this.consecutiveFailures =
+      options.consecutiveFailures === undefined
+        ? Infinity
+        : checkNumber(`${field}.consecutiveFailures`, options.consecutiveFailures, {
+            min: 1,
+            max: 100_000,
+            integer: true,
+          });
+    this.rampMs = checkMs(`${field}.rampMs`, orDefault(options.rampMs, 0));
     this.openMs = checkMs(`${field}.openMs`, orDefault(options.openMs, 5_000), { min: 1 });
     this.probes = checkNumber(`${field}.probes`, orDefault(options.probes, 3), {
       min: 1,
@@ -151,14 +196,25 @@ export class BreakerPolicy {
     this.reopen = checkReopen(`${field}.reopen`, orDefault(options.reopen, growing()), this.openMs);
   }
 
-  /** An empty window. */
-  newWindow(): Window {
+  private newWindow(): Window {
     return this.calls === undefined ? new TimeWindow(this.windowMs) : new CountWindow(this.calls);
   }
 
-  /** Whether what is in the window opens the breaker. */
-  trips(window: Window): boolean {
-    return window.total >= this.minimumCalls && window.failures >= this.failureRate * window.total;
+  /** A period in which calls pass, beginning at `since`. */
+  newPeriod(since: number): Closed {
+    const slow = this.slowCallMs < Infinity ? this.newWindow() : null;
+    return { name: "closed", window: this.newWindow(), slow, since, inARow: 0 };
+  }
+
+  /** Whether what a period has seen opens the breaker. */
+  trips({ window, slow, inARow }: Closed): boolean {
+    if (inARow >= this.consecutiveFailures) return true;
+    if (this.isMost(window, this.failureRate)) return true;
+    return slow !== null && this.isMost(slow, this.slowCallRate);
+  }
+
+  private isMost(window: Window, rate: number): boolean {
+    return window.total >= this.minimumCalls && window.failures >= rate * window.total;
   }
 
   /** How long the `openings`-th opening in a row (from 1) lasts; `random` is uniform in [0, 1). */
