@@ -117,7 +117,8 @@ export {
 } from "./events.ts";
 export { type Ending, EVIDENCE, type Evidence, endingOf, evidenceOf, HEDGE_LOST } from "./evidence.ts";
 export { type FallbackFunction, FallbackGuard, type FallbackOptions, fallback } from "./fallback/guard.ts";
-export { HedgeGuard, type HedgeOptions, hedge } from "./hedge/guard.ts";
+export { HedgeGuard, hedge } from "./hedge/guard.ts";
+export { type HedgeOptions, HedgePolicy, type LiveDelay } from "./hedge/machine.ts";
 export type { Judge, Leaf, Result } from "./leaf.ts";
 export { Loop, type Task } from "./loop.ts";
 export {

@@ -9,7 +9,7 @@
 import type { BackoffSpec } from "../core/backoff/machine.ts";
 import type { BudgetSpec } from "../core/budget/presets.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
-import type { HedgeOptions } from "../core/hedge/guard.ts";
+import type { HedgeOptions } from "../core/hedge/machine.ts";
 import type { OperationOptions } from "../core/policy.ts";
 
 /** A number, or no bound at all, which has to be typed out. */
