@@ -1,8 +1,9 @@
 /** Plimsoll on Node: the same names, with Node's clock, timers and async context plugged in. */
 import { plugHost } from "./facade/host.ts";
-import { contextReader } from "./node/context.ts";
+import { contextReader, outsideRequest } from "./node/context.ts";
 import { nodeRuntime } from "./node/runtime.ts";
 
-plugHost({ runtime: nodeRuntime, ambient: contextReader() });
+plugHost({ runtime: nodeRuntime, ambient: contextReader(), outsideRequest });
 
 export * from "./index.ts";
+export { type CheckpointOptions, checkpoint } from "./node/checkpoint.ts";

@@ -130,6 +130,7 @@ export {
   checkOneOf,
   type Range,
 } from "./options.ts";
+export { nextDue, stableOffset } from "./periodic/machine.ts";
 export {
   type DependencyOptions,
   DependencyPolicy,
