@@ -4,7 +4,7 @@
  */
 import { SeededRandom } from "plimsoll/core";
 import { exponential } from "plimsoll/sim";
-import { TimerHeap } from "plimsoll/testing";
+import { TimerQueue } from "plimsoll/testing";
 
 const WORK_MS = 10;
 const QUERY_MS = 4;
@@ -60,7 +60,7 @@ class Places {
 
 /** Runs `ms` of Basketly without guards. Gives the number of events fired, and of actions answered. */
 export function plainBasketly(ms: number, seed: number): { fired: number; answered: number } {
-  const timers = new TimerHeap();
+  const timers = new TimerQueue();
   const random = new SeededRandom(seed);
   let now = 0;
   let armed = 0;
@@ -70,7 +70,7 @@ export function plainBasketly(ms: number, seed: number): { fired: number; answer
     const event = new Event(fire);
     event.dueAt = now + delayMs;
     event.sequence = ++armed;
-    timers.push(event);
+    timers.push(event, now);
   };
   const shops = [1, 2, 3, 4].map(() => new Places(PLACES.shop));
   const stock = new Places(PLACES.stock);

@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { Lab } from "../../test/lib/lab.ts";
 import type { AbortTarget } from "./abort.ts";
+import type { Exit } from "./call.ts";
+import { endingOf } from "./evidence.ts";
 import type { Task } from "./loop.ts";
 import { timeout } from "./timeout/guard.ts";
 
@@ -14,8 +16,8 @@ class Work implements AbortTarget, Task {
     this.lab = lab;
   }
 
-  fire(reason: unknown): void {
-    this.heard.push(`fire ${String((reason as Error).name ?? reason)}`);
+  fire(because: Exit): void {
+    this.heard.push(`fire ${endingOf(because)}`);
     this.lab.runtime.loop.push(this);
   }
 
@@ -31,16 +33,16 @@ it("tells a target once that it is given up, and runs it from the loop", () => {
   lab.runtime.advance(9);
   expect(work.heard).toEqual([]);
   lab.runtime.advance(100);
-  expect(work.heard).toEqual(["fire TimeoutError", "run"]);
+  expect(work.heard).toEqual(["fire timeout", "run"]);
   expect(call.answers).toMatchObject([{ kind: "failed", ended: "timeout" }]);
 });
 
-it("tells a target of a cancel with its reason, and not of an answer", () => {
+it("tells a target of a cancel, and not of an answer", () => {
   const lab = new Lab();
   const [cancelled, answered] = [new Work(lab), new Work(lab)];
   const call = lab.start(lab.stack([timeout(10)]), (attempt) => attempt.abortTo(cancelled));
   call.process.cancel("gone");
-  expect(cancelled.heard).toEqual(["fire gone", "run"]);
+  expect(cancelled.heard).toEqual(["fire cancelled", "run"]);
   lab.start(lab.stack([timeout(10)]), (attempt) => {
     attempt.abortTo(answered);
     attempt.succeed(1);

@@ -4,13 +4,13 @@
  * are not ours.
  */
 import type { Exit } from "./call.ts";
-import { TimeoutError } from "./errors.ts";
+import { CancelledError } from "./errors.ts";
 import type { Task } from "./loop.ts";
 import type { Runtime } from "./runtime.ts";
 
 /** Work that hears of its end without a closure. `fire` is called inside the kernel: it may only push a task. */
 export interface AbortTarget {
-  fire(reason: unknown): void;
+  fire(because: Exit): void;
 }
 
 /** The end of an attempt as its work hears it. */
@@ -40,7 +40,8 @@ export class Abort implements AbortTarget, Task {
   }
 
   /** Tells everybody, from the loop. */
-  fire(reason: unknown): void {
+  fire(because: Exit): void {
+    const reason = reasonOf(because) ?? new CancelledError();
     this.reason = reason;
     const { loop } = this.runtime;
     for (const listener of this.listeners) loop.deliver(listener, reason);
@@ -54,8 +55,7 @@ export class Abort implements AbortTarget, Task {
 }
 
 /** What the work is told: the reason of a cancel, the error of a timeout, or the exit that ended the attempt. */
-export function reasonOf(because: Exit | TimeoutError): unknown {
-  if (because instanceof TimeoutError) return because;
+function reasonOf(because: Exit): unknown {
   if (because.kind === "cancelled") return because.reason;
   return because.kind === "failed" ? because.error : because;
 }

@@ -12,8 +12,9 @@
 import type { Token } from "./budget/budget.ts";
 import { type AttemptKind, type Call, type Rejected, rejected } from "./call.ts";
 import type { Evidence } from "./evidence.ts";
+import { type Room, Wait } from "./room.ts";
 import type { Run } from "./run.ts";
-import { type Context, type Runtime, Timer } from "./runtime.ts";
+import { type Runtime, Timer } from "./runtime.ts";
 
 /** What a guard gave to one admission. Several admissions may share one permit object. */
 export interface Permit {
@@ -23,17 +24,6 @@ export interface Permit {
   release(): void;
   /** After how many ms the place of abandoned work is taken back; never when undefined. */
   readonly reclaimAbandonedAfterMs?: number;
-}
-
-/** Where an admission waits for a place. Waiting is bounded in number and in time. */
-export interface Room {
-  readonly kind: "room";
-  /** Lets the admission wait, or refuses because the room is full. */
-  join(admission: Admission, now: number): Rejected | null;
-  /** Forgets a waiting admission. */
-  leave(admission: Admission): void;
-  /** The refusal for a wait that took `maxWaitMs`. */
-  readonly waitedTooLong: Rejected;
 }
 
 /** What a guard may look at when it is asked. */
@@ -85,31 +75,41 @@ export abstract class Admission extends Timer implements Asking {
   readonly runtime: Runtime;
   readonly call: Call;
   kind: AttemptKind;
-  /** The attempt's own limit in ms, `Infinity` for none. A guard may replace it when it takes (a probe's). */
-  timeoutMs: number;
-  /** What it waits in, or null. */
-  room: Room | null = null;
-  /** Neighbours in that room's queue, and since when it waits. */
-  ahead: Admission | null = null;
-  behind: Admission | null = null;
-  waitingSince = 0;
-  /** The caller's async context, captured only if the work may start later than the call. */
-  context: Context | null = null;
+  /** Its wait for a place, kept when it is over; null if it did not have to wait. */
+  wait: Wait | null = null;
   /** Parts of its work that have not ended; the places are given back when none is left. */
   live = 0;
-  private readonly guards: Run;
-  private readonly plan: Plan;
+  protected readonly plan: Plan;
+  /** A limit in ms that replaces the usual one; null mostly. */
+  private ownTimeoutMs: number | null = null;
   /** What it holds, or null. */
   private permits: readonly Permit[] | null = null;
 
-  constructor(runtime: Runtime, run: Run, plan: Plan, timeoutMs: number) {
+  constructor(runtime: Runtime, plan: Plan) {
     super();
     this.runtime = runtime;
-    this.guards = run;
     this.plan = plan;
     this.call = plan.call;
     this.kind = plan.kind;
-    this.timeoutMs = timeoutMs;
+  }
+
+  /** Whom it asks. */
+  protected abstract get guards(): Run;
+
+  /** The attempt's own limit in ms, `Infinity` for none. A guard may replace it when it takes (a probe's). */
+  get timeoutMs(): number {
+    return this.ownTimeoutMs === null ? this.usualTimeoutMs : this.ownTimeoutMs;
+  }
+
+  set timeoutMs(timeoutMs: number) {
+    this.ownTimeoutMs = timeoutMs;
+  }
+
+  protected abstract get usualTimeoutMs(): number;
+
+  /** What it waits in at present, or null. */
+  get room(): Room | null {
+    return this.wait === null ? null : this.wait.room;
   }
 
   /** Which attempt of its call this is, from 1. */
@@ -174,17 +174,14 @@ export abstract class Admission extends Timer implements Asking {
   }
 
   private waitIn(room: Room, now: number): void {
-    this.context = this.callersContext() ?? this.runtime.context();
-    const full = room.join(this, now);
+    const wait = new Wait(this, room);
+    const full = room.join(wait, now);
     if (full !== null) return this.turnAway(full, now);
-    this.room = room;
+    this.wait = wait;
     this.waits();
   }
 
-  /** The caller's context if it has been captured already. */
-  protected abstract callersContext(): Context | null;
-
-  /** Called when it begins to wait. */
+  /** Called when it begins to wait, within the call. */
   protected abstract waits(): void;
 
   /**
@@ -192,7 +189,7 @@ export abstract class Admission extends Timer implements Asking {
    * left to the loop. Returns whether the place was used. Only a room calls this, after forgetting the admission.
    */
   called(now: number): boolean {
-    this.room = null;
+    this.leftRoom();
     this.runtime.cancel(this);
     const answer = this.tooLate(now) ?? this.guards.check(this, now);
     if (answer === null) {
@@ -209,19 +206,25 @@ export abstract class Admission extends Timer implements Asking {
 
   /** The wait has lasted too long. */
   protected waitEnded(): void {
-    const room = this.room as Room;
-    room.leave(this);
-    this.room = null;
+    const wait = this.wait as Wait;
+    const room = wait.room as Room;
+    room.leave(wait);
+    this.leftRoom();
     const now = this.runtime.now();
     this.turnAway(this.call.deadline <= now ? EXPIRED : room.waitedTooLong, now);
   }
 
   /** Leaves the room without an answer of its own (the caller has gone). */
   protected stopWaiting(): void {
-    if (this.room === null) return;
-    this.room.leave(this);
-    this.room = null;
+    const { wait } = this;
+    if (wait === null || wait.room === null) return;
+    wait.room.leave(wait);
+    this.leftRoom();
     this.runtime.cancel(this);
+  }
+
+  private leftRoom(): void {
+    if (this.wait !== null) this.wait.room = null;
   }
 
   /** Tells every guard how the attempt was answered. */

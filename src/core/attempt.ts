@@ -8,17 +8,18 @@
  * The attempt is its own timer, first of its wait, then of its work; and it makes an AbortSignal only when the work
  * reads one, because a used AbortController costs more than all guards together.
  */
-import { Abort, type AbortTarget, reasonOf } from "./abort.ts";
+import { Abort, type AbortTarget } from "./abort.ts";
 import { Admission, EXPIRED, type Plan } from "./admission.ts";
+import { tellAbandoned, tellAnswered, tellEnded, tellSent } from "./attempt-events.ts";
 import { type Exit, failed, type Outcome, ok, type Rejected, rejected } from "./call.ts";
 import { classify, understood } from "./classify.ts";
-import { CancelledError, TimeoutError } from "./errors.ts";
-import { callEvent, type EventBody } from "./events.ts";
-import { type Ending, evidenceOf } from "./evidence.ts";
+import { evidenceOf } from "./evidence.ts";
 import type { Leaf, Result } from "./leaf.ts";
 import type { Task } from "./loop.ts";
 import type { Process } from "./progress.ts";
+import type { Run } from "./run.ts";
 import { type Context, MAX_TIMER_MS, type Runtime } from "./runtime.ts";
+import { TimedOut } from "./timed-out.ts";
 
 /** `waiting` for a place, `admitted` but not yet started, `sent`, `answered`, and last `ended`. */
 export type AttemptState = "new" | "waiting" | "admitted" | "sent" | "answered" | "ended";
@@ -34,15 +35,29 @@ export class Attempt extends Admission implements Task {
   private maker: Process | null;
   private readonly work: unknown;
   private workEnded = false;
-  private wasAbandoned = false;
-  /** Made when the work asks to hear of its end, or is given up. */
+  /** Why it was given up while something of it was alive; null if it was not. */
+  private abandonedFor: Exit | null = null;
+  /** Made when the work asks to hear of its end. */
   private abort: Abort | AbortTarget | null = null;
 
   constructor(runtime: Runtime, leaf: Leaf, plan: Plan, maker: Process, work: unknown) {
-    super(runtime, leaf.run, plan, leaf.attemptTimeoutMs);
+    super(runtime, plan);
     this.leaf = leaf;
     this.maker = maker;
     this.work = work;
+  }
+
+  protected override get guards(): Run {
+    return this.leaf.run;
+  }
+
+  protected override get usualTimeoutMs(): number {
+    return this.leaf.attemptTimeoutMs;
+  }
+
+  /** The caller's async context, in which the work starts after a wait. */
+  get context(): Context | null {
+    return this.maker === null ? null : this.maker.root.caller;
   }
 
   /** Absolute end of this attempt in the runtime's ms: its own timeout or the call's deadline, the sooner. */
@@ -71,7 +86,10 @@ export class Attempt extends Admission implements Task {
   }
 
   private get aborting(): Abort {
-    if (!(this.abort instanceof Abort)) this.abort = new Abort(this.runtime);
+    if (!(this.abort instanceof Abort)) {
+      this.abort = new Abort(this.runtime);
+      if (this.abandonedFor !== null) this.abort.fire(this.abandonedFor);
+    }
     return this.abort as Abort;
   }
 
@@ -153,12 +171,9 @@ export class Attempt extends Admission implements Task {
     this.runtime.loop.push(this);
   }
 
-  protected override callersContext(): Context | null {
-    return this.maker === null ? null : this.maker.root.caller;
-  }
-
   protected override waits(): void {
     this.state = "waiting";
+    if (this.maker !== null) this.maker.root.keepContext();
   }
 
   protected override refused(refusal: Rejected): void {
@@ -175,7 +190,7 @@ export class Attempt extends Admission implements Task {
     if (limit <= MAX_TIMER_MS) runtime.arm(this, now + limit);
     if (this.token !== null) this.token.sent(now);
     else if (leaf.budget !== null) leaf.budget.firstSent(now);
-    if (runtime.sink !== null) this.tellSent(limit);
+    if (runtime.sink !== null) this.countSent(limit);
     try {
       leaf.perform(this, this.work);
     } catch (error) {
@@ -216,19 +231,17 @@ export class Attempt extends Admission implements Task {
     const untilDeadline = this.call.deadline - this.sentAt;
     const clipped = untilDeadline < this.timeoutMs;
     const limitMs = clipped ? untilDeadline : this.timeoutMs;
-    const error = new TimeoutError(this.call, limitMs, clipped);
-    this.report(failed(error, "transient", { ended: clipped ? "clipped" : "timeout" }));
+    this.report(new TimedOut(this.call, limitMs, clipped));
   }
 
   /** Answered but not ended in time: a body that nobody finishes is given up, and abandoned places are reclaimed. */
   private overdue(): void {
-    if (!this.wasAbandoned) {
-      this.abandon(
-        new TimeoutError(this.call, this.deadline - this.sentAt, this.call.deadline <= this.deadline),
-      );
+    if (this.abandonedFor === null) {
+      const { call, deadline, sentAt } = this;
+      this.abandon(new TimedOut(call, deadline - sentAt, call.deadline <= deadline));
     } else {
       this.reclaim();
-      this.tell({ type: "attempt.ended", attempt: this.number, reclaimed: true });
+      tellEnded(this, true);
     }
   }
 
@@ -245,20 +258,25 @@ export class Attempt extends Admission implements Task {
     const evidence = evidenceOf(exit);
     this.settle(evidence);
     if (sent && this.leaf.budget !== null) this.leaf.budget.settled(exit, this.token);
-    if (this.runtime.sink !== null) this.tellAnswered(exit, evidence.ending, sent);
+    if (this.runtime.sink !== null) tellAnswered(this, exit, evidence.ending, sent);
     if (this.live === 0) this.ended();
     else if (exit.kind !== "ok") this.abandon(exit);
     if (maker !== null) maker.answered(this, exit);
   }
 
-  /** Gives up what is still alive, for `because`: an exit, or the error of a body that took too long. */
-  private abandon(because: Exit | TimeoutError): void {
+  private countSent(limit: number): void {
+    if (this.maker !== null && this.kind !== "fallback") this.maker.root.countSent();
+    tellSent(this, limit);
+  }
+
+  /** Gives up what is still alive. */
+  private abandon(because: Exit): void {
     this.runtime.cancel(this);
-    this.wasAbandoned = true;
+    this.abandonedFor = because;
     this.leaf.abandoned++;
-    this.tell({ type: "attempt.abandoned", attempt: this.number });
+    tellAbandoned(this);
     if (this.leaf.reclaimAbandonedAfterMs < Infinity) this.reclaimLater();
-    (this.abort ?? this.aborting).fire(reasonOf(because) ?? new CancelledError());
+    if (this.abort !== null) this.abort.fire(because);
   }
 
   /** Nothing of it is left in this process. */
@@ -268,31 +286,11 @@ export class Attempt extends Admission implements Task {
     this.runtime.cancel(this);
     this.release();
     if (this.outer !== null && this.sentAt >= 0) this.outer.endOne();
-    if (this.wasAbandoned) this.abandonedEnded();
+    if (this.abandonedFor !== null) this.abandonedEnded();
   }
 
   private abandonedEnded(): void {
     this.leaf.abandoned--;
-    this.tell({ type: "attempt.ended", attempt: this.number, reclaimed: false });
-  }
-
-  private tellSent(limit: number): void {
-    const limitMs = limit < Infinity ? limit : null;
-    if (this.maker !== null && this.kind !== "fallback") this.maker.root.countSent();
-    this.tell({ type: "attempt.sent", attempt: this.number, kind: this.kind, limitMs });
-  }
-
-  private tellAnswered(exit: Exit, ending: Ending, sent: boolean): void {
-    const { number: attempt, kind } = this;
-    if (sent) {
-      const durationMs = this.runtime.now() - this.sentAt;
-      this.tell({ type: "attempt.answered", attempt, kind, ending, durationMs });
-    } else if (exit.kind === "rejected") {
-      this.tell({ type: "attempt.refused", attempt, by: exit.by, reason: exit.reason });
-    }
-  }
-
-  private tell(body: EventBody): void {
-    if (this.runtime.sink !== null) this.runtime.emit(callEvent(this.call, this.runtime.now(), body));
+    tellEnded(this, false);
   }
 }

@@ -210,12 +210,18 @@ export function scopeOf(run: Run, next: Next): Next {
 
 /** The admission of a whole sequence. Resumes its fiber with the refusal, or null. */
 class Scope extends Admission implements Step {
+  protected readonly guards: Run;
   private readonly fiber: Fiber;
   private open = false;
 
   constructor(run: Run, plan: Plan, fiber: Fiber) {
-    super(fiber.root.runtime, run, plan, limitWithin(plan));
+    super(fiber.root.runtime, plan);
+    this.guards = run;
     this.fiber = fiber;
+  }
+
+  protected override get usualTimeoutMs(): number {
+    return limitWithin(this.plan);
   }
 
   begin(): void {
@@ -262,9 +268,7 @@ class Scope extends Admission implements Step {
     this.fiber.resume(refusal);
   }
 
-  protected override callersContext(): Context | null {
-    return this.fiber.context;
+  protected override waits(): void {
+    this.fiber.root.keepContext();
   }
-
-  protected override waits(): void {}
 }

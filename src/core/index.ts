@@ -7,7 +7,6 @@ export {
   EXPIRED,
   type Permit,
   type Plan,
-  type Room,
 } from "./admission.ts";
 export { Attempt, type AttemptState } from "./attempt.ts";
 export {
@@ -142,6 +141,7 @@ export { AdmissionQueue, type Entry, type QueueOptions } from "./queue/machine.t
 export { hash32, type Random, SeededRandom } from "./random.ts";
 export { RetryGuard, retry } from "./retry/guard.ts";
 export { type Again, type RetryOptions, RetryPolicy } from "./retry/machine.ts";
+export { type Room, Wait } from "./room.ts";
 export { Run } from "./run.ts";
 export { type Context, type EventSink, MAX_TIMER_MS, Runtime, Timer } from "./runtime.ts";
 export {

@@ -83,6 +83,11 @@ export abstract class CallProcess extends Call implements Process, Task {
     return this.callerContext;
   }
 
+  /** Captures it, if that has not been done: something will have to. Called within the call. */
+  keepContext(): void {
+    if (this.callerContext === null) this.callerContext = this.runtime.context();
+  }
+
   /** What `run` runs in: its continuation in the caller's context; an answer needs none. */
   get context(): Context | null {
     return this.ending === null ? this.callerContext : null;
@@ -92,13 +97,13 @@ export abstract class CallProcess extends Call implements Process, Task {
   start(mayContinueLater: boolean, now: number): void {
     const { loop } = this.runtime;
     if (!loop.enter()) return this.startNested();
-    if (mayContinueLater) this.callerContext = this.runtime.context();
+    if (mayContinueLater) this.keepContext();
     this.advance(now);
     loop.leave(true);
   }
 
   private startNested(): void {
-    this.callerContext = this.runtime.context();
+    this.keepContext();
     this.runtime.loop.push(this);
   }
 

@@ -1,7 +1,8 @@
 /** The flat run of guards that an admission asks: neighbouring admitters, folded into one. */
-import type { Admission, Admitter, Asking, Permit, Room } from "./admission.ts";
+import type { Admission, Admitter, Asking, Permit } from "./admission.ts";
 import type { Rejected } from "./call.ts";
 import { OptionError } from "./errors.ts";
+import type { Room } from "./room.ts";
 
 /** All are asked before any is taken: so none may stand there twice, and nobody can wait in two rooms. */
 function checkRun(admitters: readonly Admitter[]): void {

@@ -29,6 +29,7 @@ import {
 } from "../core/policy.ts";
 import type { Answer, CallProcess } from "../core/progress.ts";
 import type { Runtime } from "../core/runtime.ts";
+import { plain } from "../core/timed-out.ts";
 import { type Ambient, ambient, theHost } from "./host.ts";
 import { performPromise, type Work } from "./perform.ts";
 import { follow, unfollow } from "./signals.ts";
@@ -275,7 +276,7 @@ function promiseOf(call: CallProcess, signals: readonly AbortSignal[], asOutcome
 
 /** What a promise is resolved with: a value, an outcome, or a rejection. */
 function settled(exit: Exit, call: CallProcess, asOutcome: boolean): unknown {
-  if (asOutcome && exit.kind !== "cancelled") return exit;
+  if (asOutcome && exit.kind !== "cancelled") return plain(exit);
   return exit.kind === "ok" ? exit.value : Promise.reject(errorOf(call, exit));
 }
 

@@ -77,8 +77,8 @@ export class Exchange implements AbortTarget, Answer, Task {
   /** The work, once it has a place. */
   handler: Handler | null = null;
   private caller: Attempt | null;
-  /** Why the caller gave up, once it has. */
-  private reason: unknown = undefined;
+  /** Why the caller gave up, until the callee has been told. */
+  private because: Exit | null = null;
 
   constructor(link: Link, served: Served, origin: Origin, caller: Attempt) {
     this.link = link;
@@ -112,18 +112,19 @@ export class Exchange implements AbortTarget, Answer, Task {
   }
 
   /** The caller's kernel gives it up: heard at the loop's next safe point. */
-  fire(reason: unknown): void {
-    this.reason = reason;
+  fire(because: Exit): void {
+    this.because = because;
     this.link.runtime.loop.push(this);
   }
 
   /** The caller has given up. Called by the loop. */
   run(): void {
-    const { caller, link, callee, reason } = this;
-    if (caller === null) return;
+    const { caller, link, callee, because } = this;
+    if (caller === null || because === null) return;
     this.caller = null;
-    link.tap.gaveUp(this, reason);
-    if (link.carriesCancels && callee !== null) callee.cancel(reason);
+    this.because = null;
+    link.tap.gaveUp(this, because);
+    if (link.carriesCancels && callee !== null) callee.cancel(reasonOf(because));
     caller.fail(SOCKET_CLOSED);
   }
 }
@@ -131,6 +132,11 @@ export class Exchange implements AbortTarget, Answer, Task {
 function replyOf(exit: Exit): Reply {
   if (exit.kind === "ok") return "ok";
   return isLate(exit) ? "late" : "unavailable";
+}
+
+/** With what the callee's call is cancelled: the reason of the caller's own cancel, or the exit it gave up for. */
+function reasonOf(because: Exit): unknown {
+  return because.kind === "cancelled" ? because.reason : because;
 }
 
 /** Whether a call failed because time was over, here or further down, rather than for being refused. */

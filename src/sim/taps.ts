@@ -14,7 +14,7 @@ export class LinkTap {
   /** Its reply has arrived in time, after `tookMs`. */
   replied(_exchange: Exchange, _reply: Reply, _tookMs: number): void {}
   /** The caller no longer waits for it. */
-  gaveUp(_exchange: Exchange, _reason: unknown): void {}
+  gaveUp(_exchange: Exchange, _because: Exit): void {}
   /** A whole call, with all its attempts, has ended. */
   ended(_exit: Exit): void {}
 }

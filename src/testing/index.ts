@@ -1,3 +1,3 @@
 /** Virtual time for tests and simulations. */
-export { TimerHeap } from "./heap.ts";
+export { TimerQueue } from "./timer-queue.ts";
 export { VirtualRuntime, type VirtualRuntimeOptions } from "./virtual-runtime.ts";

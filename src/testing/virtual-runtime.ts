@@ -6,7 +6,7 @@
 import { checkKeys, checkNumber, orDefault } from "../core/options.ts";
 import { SeededRandom } from "../core/random.ts";
 import { Runtime, type Timer } from "../core/runtime.ts";
-import { TimerHeap } from "./heap.ts";
+import { TimerQueue } from "./timer-queue.ts";
 
 /** Options of a virtual runtime. */
 export interface VirtualRuntimeOptions {
@@ -22,7 +22,7 @@ export class VirtualRuntime extends Runtime {
   readonly seed: number;
   /** Timers fired so far. */
   fired = 0;
-  readonly #heap: TimerHeap = new TimerHeap();
+  readonly #timers: TimerQueue = new TimerQueue();
   #clock: number;
   #armed = 0;
   #advanced = false;
@@ -42,14 +42,14 @@ export class VirtualRuntime extends Runtime {
   }
 
   override arm(timer: Timer, dueAt: number): void {
-    if (timer.position >= 0) this.#heap.remove(timer);
+    if (timer.position >= 0) this.#timers.remove(timer);
     timer.dueAt = dueAt;
     timer.sequence = ++this.#armed;
-    this.#heap.push(timer);
+    this.#timers.push(timer, this.#clock);
   }
 
   override cancel(timer: Timer): void {
-    if (timer.position >= 0) this.#heap.remove(timer);
+    if (timer.position >= 0) this.#timers.remove(timer);
   }
 
   override uncaught(error: unknown): void {
@@ -58,12 +58,12 @@ export class VirtualRuntime extends Runtime {
 
   /** How many timers are armed. */
   get pending(): number {
-    return this.#heap.size;
+    return this.#timers.size;
   }
 
   /** When the next timer fires, or `Infinity`. */
   get nextAt(): number {
-    return this.#heap.first?.dueAt ?? Infinity;
+    return this.#timers.first?.dueAt ?? Infinity;
   }
 
   /**
@@ -78,7 +78,11 @@ export class VirtualRuntime extends Runtime {
   advanceTo(at: number): void {
     checkNumber("advanceTo.at", at, {});
     this.#advanced = true;
-    for (let timer = this.#heap.first; timer !== undefined && timer.dueAt <= at; timer = this.#heap.first) {
+    for (
+      let timer = this.#timers.first;
+      timer !== undefined && timer.dueAt <= at;
+      timer = this.#timers.first
+    ) {
       this.#fire(timer);
     }
     if (at > this.#clock) this.#clock = at;
@@ -88,7 +92,7 @@ export class VirtualRuntime extends Runtime {
   /** Fires the next timer, with the clock moved to it. False if there is none. */
   step(): boolean {
     this.#advanced = true;
-    const timer = this.#heap.first;
+    const timer = this.#timers.first;
     if (timer === undefined) return false;
     this.#fire(timer);
     this.#rethrow();
@@ -112,7 +116,7 @@ export class VirtualRuntime extends Runtime {
   }
 
   #fire(timer: Timer): void {
-    this.#heap.remove(timer);
+    this.#timers.remove(timer);
     if (timer.dueAt > this.#clock) this.#clock = timer.dueAt;
     this.fired++;
     const outermost = this.loop.enter();

@@ -59,13 +59,13 @@ export const MUTANTS: readonly Mutant[] = [
   ]),
   mutant("2", "the timer goes on after the answer", [
     "attempt.ts",
-    "this.runtime.cancel(this); this.wasAbandoned = true;",
-    "this.wasAbandoned = true;",
+    "this.runtime.cancel(this); this.abandonedFor = because;",
+    "this.abandonedFor = because;",
   ]),
   mutant("2", "abandoned work is not counted", ["attempt.ts", "this.leaf.abandoned++;", ""]),
   mutant("2", "work is not told that it is given up", [
     "attempt.ts",
-    "(this.abort ?? this.aborting).fire(reasonOf(because) ?? new CancelledError());",
+    "if (this.abort !== null) this.abort.fire(because);",
     "",
   ]),
   mutant("2", "a second end of the work counts", [

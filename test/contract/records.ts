@@ -7,6 +7,7 @@ import {
   type Exit,
   type Rejected,
   type Room,
+  type Wait,
 } from "../../src/core/index.ts";
 import type { CallSpec, WorkSpec } from "./program.ts";
 
@@ -86,8 +87,9 @@ export class WatchedBulkhead extends Bulkhead {
   readonly queued: WeakSet<Admission> = new WeakSet();
   report: (law: string, message: string) => void = () => {};
 
-  override join(admission: Admission, now: number): Rejected | null {
-    const refusal = super.join(admission, now);
+  override join(wait: Wait, now: number): Rejected | null {
+    const { admission } = wait;
+    const refusal = super.join(wait, now);
     if (refusal === null) {
       this.waiters.push({ admission, since: now });
       this.queued.add(admission);

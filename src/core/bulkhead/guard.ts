@@ -5,12 +5,13 @@
  * Freed places go to waiters in order, in the same step, and a newcomer never passes a waiter: whenever somebody
  * waits, every place is held.
  */
-import type { Admission, Admitter, Asking, Permit, Room } from "../admission.ts";
+import type { Admitter, Asking, Permit } from "../admission.ts";
 import { type Rejected, rejected } from "../call.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
 import { checkKeys, checkMs, orDefault } from "../options.ts";
 import { AdmissionQueue, type QueueOptions } from "../queue/machine.ts";
+import type { Room, Wait } from "../room.ts";
 import { MAX_TIMER_MS, type Runtime } from "../runtime.ts";
 import type { Guard } from "../stack.ts";
 import { Gate } from "./machine.ts";
@@ -29,8 +30,8 @@ export interface BulkheadOptions {
   readonly reclaimAbandonedAfterMs?: number;
 }
 
-function bytesOf({ call }: Admission): number {
-  return call.bytes;
+function bytesOf({ admission }: Wait): number {
+  return admission.call.bytes;
 }
 
 /** A cap on calls in flight. Pass one guard to several operations to share it. */
@@ -42,9 +43,9 @@ export class Bulkhead implements Admitter, Room, Permit {
   readonly reclaimAbandonedAfterMs: number;
   readonly waitedTooLong: Rejected;
   private readonly runtime: Runtime;
-  private readonly queue: AdmissionQueue<Admission>;
+  private readonly queue: AdmissionQueue<Wait>;
   private readonly full: Rejected;
-  private calling: Admission | null = null;
+  private calling: Asking | null = null;
 
   constructor(options: BulkheadOptions, runtime: Runtime, field = "bulkhead") {
     checkKeys(field, options, ["limit", "queue", "reclaimAbandonedAfterMs"]);
@@ -95,8 +96,9 @@ export class Bulkhead implements Admitter, Room, Permit {
     if (this.queue.size > 0) this.callWaiters();
   }
 
-  join(admission: Admission, now: number): Rejected | null {
-    if (!this.queue.join(admission, now)) return this.full;
+  join(wait: Wait, now: number): Rejected | null {
+    if (!this.queue.join(wait, now)) return this.full;
+    const { admission } = wait;
     const { call } = admission;
     const limitMs = Math.min(this.queue.maxWaitMs, call.deadline - now);
     if (limitMs <= MAX_TIMER_MS) this.runtime.arm(admission, now + limitMs);
@@ -112,8 +114,8 @@ export class Bulkhead implements Admitter, Room, Permit {
     return null;
   }
 
-  leave(admission: Admission): void {
-    this.queue.remove(admission);
+  leave(wait: Wait): void {
+    this.queue.remove(wait);
   }
 
   /** Itself, for a stack of its own runtime: its waiters are called by that clock and from that loop. */
@@ -135,8 +137,8 @@ export class Bulkhead implements Admitter, Room, Permit {
     while (this.gate.free) {
       const next = this.queue.shift();
       if (next === null) break;
-      this.calling = next;
-      next.called(now);
+      this.calling = next.admission;
+      next.admission.called(now);
     }
     this.calling = null;
   }

@@ -6,12 +6,15 @@ import { callEvent } from "../events.ts";
 import type { CallProcess } from "../progress.ts";
 import type { Random } from "../random.ts";
 import type { Guard } from "../stack.ts";
+import { TimedOut } from "../timed-out.ts";
 import { type Again, type RetryOptions, RetryPolicy } from "./machine.ts";
 
 /** The exit to report when nothing is tried again: the dependency's last word, with what prevented a repeat. */
 export function reported(exit: Exit, stopped: Rejected | null): Exit {
   if (stopped === null || exit.kind !== "failed") return exit;
-  return { ...exit, stoppedBy: stopped };
+  if (!(exit instanceof TimedOut)) return { ...exit, stoppedBy: stopped };
+  exit.stoppedBy = stopped;
+  return exit;
 }
 
 /** Tells the listener what was decided. */

@@ -2,9 +2,9 @@
 
 import type { Attempt } from "../../../core/attempt.ts";
 import type { Exit } from "../../../core/call.ts";
-import { TimeoutError } from "../../../core/errors.ts";
 import { EVIDENCE, endingOf } from "../../../core/evidence.ts";
 import { type Runtime, Timer } from "../../../core/runtime.ts";
+import { TimedOut } from "../../../core/timed-out.ts";
 import { wake } from "../../clock.ts";
 import { DEGRADED, type Exchange, type Reply } from "../../exchange.ts";
 import { LogHash } from "../../hash.ts";
@@ -128,9 +128,9 @@ export class StockTap extends LinkTap {
     if (measures !== null) measures.stockCall(tookMs);
   }
 
-  override gaveUp(exchange: Exchange, reason: unknown): void {
+  override gaveUp(exchange: Exchange, because: Exit): void {
     const { log, runtime, second } = this.recorder;
-    const timedOut = reason instanceof TimeoutError;
+    const timedOut = because instanceof TimedOut;
     log.add(runtime.now(), LOG.stockGaveUp, (exchange.action.kind << 1) ^ (timedOut ? 1 : 0));
     if (timedOut) second.timeouts++;
   }
@@ -173,8 +173,8 @@ export class DatabaseTap extends ServerTap {
   override started(_exchange: Exchange, attempt: Attempt): void {
     const { measures } = this.recorder;
     if (measures === null) return;
-    const { sentAt, waitingSince } = attempt;
-    measures.waitedForConnection(sentAt, waitingSince === 0 ? 0 : sentAt - waitingSince);
+    const { sentAt, wait } = attempt;
+    measures.waitedForConnection(sentAt, wait === null ? 0 : sentAt - wait.waitingSince);
   }
 
   override finished(exchange: Exchange): void {
