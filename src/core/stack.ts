@@ -23,6 +23,7 @@ import type { Judge, Leaf } from "./leaf.ts";
 import { checkMs } from "./options.ts";
 import type { Answer, CallProcess } from "./progress.ts";
 import { RetryGuard } from "./retry/guard.ts";
+import type { Room } from "./room.ts";
 import { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import { AttemptTimeout } from "./timeout/guard.ts";
@@ -120,9 +121,9 @@ export class Stack {
     const inquiry = this.inquiry;
     if (!leaf.run.mayRefuse || inquiry === null || runtime.sink !== null || runtime.loop.running) return null;
     const now = leaf.run.timed ? runtime.now() : 0;
-    const answer = leaf.run.check(inquiry, now);
+    const answer = askQuietly(leaf.run, inquiry, now);
     if (answer === null || answer.kind !== "rejected") return null;
-    leaf.run.refusedBy(answer, now);
+    if (leaf.run.hearsRefusals) leaf.run.refusedBy(answer, inquiry, now);
     return answer;
   }
 
@@ -180,6 +181,15 @@ export class Stack {
       judge,
       abandoned: 0,
     };
+  }
+}
+
+/** Null also where a callback of the user's threw: the call itself will meet it again, and report it. */
+function askQuietly(run: Run, asking: Asking, now: number): Rejected | Room | null {
+  try {
+    return run.check(asking, now);
+  } catch {
+    return null;
   }
 }
 

@@ -37,7 +37,7 @@ export class AdaptiveThrottleGuard implements Admitter, Permit {
   }
 
   /** It has refused a call itself: that was wanted too, and was not accepted. */
-  hasRefused(now: number): void {
+  hasRefused(_asking: unknown, now: number): void {
     this.machine.decided(this.random());
     this.machine.record(false, now);
   }
