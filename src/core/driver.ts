@@ -10,7 +10,14 @@
  */
 import { Admission, type Plan } from "./admission.ts";
 import { Attempt } from "./attempt.ts";
-import { type CallFields, type Exit, type Failed, failed, type OperationSpec, type Rejected } from "./call.ts";
+import {
+  type CallFields,
+  type Exit,
+  type Failed,
+  failed,
+  type OperationSpec,
+  type Rejected,
+} from "./call.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { Leaf } from "./leaf.ts";
 import type { Task } from "./loop.ts";

@@ -62,7 +62,7 @@ export {
   windowShare,
 } from "./budget/presets.ts";
 export { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
-export { Gate } from "./bulkhead/machine.ts";
+export { Gate, type GateState } from "./bulkhead/machine.ts";
 export {
   type AttemptKind,
   Call,

@@ -29,7 +29,9 @@ export class Run {
   constructor(admitters: readonly Admitter[]) {
     checkRun(admitters);
     this.admitters = admitters;
-    this.hearsRefusals = admitters.some((each) => each.refusedWithin !== undefined || each.hasRefused !== undefined);
+    this.hearsRefusals = admitters.some(
+      (each) => each.refusedWithin !== undefined || each.hasRefused !== undefined,
+    );
   }
 
   /** Whether one that may refuse at present looks at the clock. */
@@ -66,7 +68,8 @@ export class Run {
   /** Tells the guards in front of the one that refused, and that one. */
   refusedBy(refusal: Rejected, asking: Asking, now: number): void {
     for (const admitter of this.admitters) {
-      if (admitter === this.refuser && admitter.name === refusal.by) return admitter.hasRefused?.(asking, now);
+      if (admitter === this.refuser && admitter.name === refusal.by)
+        return admitter.hasRefused?.(asking, now);
       admitter.refusedWithin?.(asking, now);
     }
   }

@@ -55,8 +55,15 @@ const backoff = z.discriminatedUnion(
     ...(["fullJitter", "equalJitter", "exponential"] as const).map((kind) =>
       z.strictObject({ kind: z.literal(kind), ...growth, factor: range(1, 1_000).optional() }),
     ),
-    z.strictObject({ kind: z.literal("spread"), ...growth, factor: range(1, 1_000).optional(), jitter: share.optional() }),
-    ...(["decorrelatedJitter", "envoy"] as const).map((kind) => z.strictObject({ kind: z.literal(kind), ...growth })),
+    z.strictObject({
+      kind: z.literal("spread"),
+      ...growth,
+      factor: range(1, 1_000).optional(),
+      jitter: share.optional(),
+    }),
+    ...(["decorrelatedJitter", "envoy"] as const).map((kind) =>
+      z.strictObject({ kind: z.literal(kind), ...growth }),
+    ),
     z.strictObject({ kind: z.literal("aws"), ...growth, throttlingBaseMs: range(0.001, MAX_MS).optional() }),
     z.strictObject({ kind: z.literal("constant"), delayMs: ms }),
     z.strictObject({ kind: z.literal("none") }),

@@ -48,7 +48,7 @@ export function openForMs(openings: number, chance: number, reopen: ReopenOption
 
 /** How many outcomes a breaker remembers that was told of 1,000. */
 export function remembered(): number {
-  const window = new BreakerPolicy({}).newWindow();
+  const { window } = new BreakerPolicy({}).newPeriod(0);
   for (let i = 0; i < 1_000; i++) window.add(false, i);
   return window.total;
 }

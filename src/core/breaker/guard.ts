@@ -3,7 +3,7 @@ import type { Admission, Admitter, Asking, Permit } from "../admission.ts";
 import { type Rejected, rejected } from "../call.ts";
 import { callEvent, guardEvent } from "../events.ts";
 import type { Evidence } from "../evidence.ts";
-import { PerKey, type PerKeyOptions } from "../keyed/guard.ts";
+import { PerKey, type PerKeyOptions } from "../keyed/per-key.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Binding, Guard } from "../stack.ts";
 import { type BreakerState, CircuitBreaker, type Closed, type Verdict } from "./machine.ts";
@@ -165,7 +165,11 @@ export function breaker(options: BreakerOptions | CircuitBreaker = {}): Guard {
 }
 
 /** A breaker for each key, made as they come. */
-export function breakers(policy: BreakerPolicy, keys: PerKeyOptions, field: string): Guard & { keyed(): PerKey<BreakerGuard> | null } {
+export function breakers(
+  policy: BreakerPolicy,
+  keys: PerKeyOptions,
+  field: string,
+): Guard & { keyed(): PerKey<BreakerGuard> | null } {
   let bound: PerKey<BreakerGuard> | null = null;
   return {
     name: "breaker",
