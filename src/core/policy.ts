@@ -3,7 +3,10 @@
  * options in, a bound stack out. The promise shell and the simulator both start here, so both run the same objects.
  */
 
-import { breaker } from "./breaker/guard.ts";
+import { AdaptiveThrottleGuard, adaptiveThrottle } from "./adaptive-throttle/guard.ts";
+import type { AdaptiveThrottleOptions } from "./adaptive-throttle/machine.ts";
+import type { Admitter } from "./admission.ts";
+import { breaker, KeyedBreakers } from "./breaker/guard.ts";
 import { CircuitBreaker } from "./breaker/machine.ts";
 import { type BreakerOptions, BreakerPolicy } from "./breaker/options.ts";
 import type { Budget } from "./budget/budget.ts";
@@ -14,9 +17,11 @@ import { OptionError } from "./errors.ts";
 import { type FallbackFunction, type FallbackOptions, fallback } from "./fallback/guard.ts";
 import { hedge } from "./hedge/guard.ts";
 import type { HedgeOptions } from "./hedge/machine.ts";
+import type { PerKeyOptions } from "./keyed/per-key.ts";
 import type { Judge } from "./leaf.ts";
 import { checkFunction, checkKeys, checkMs, orDefault } from "./options.ts";
 import type { Answer, CallProcess } from "./progress.ts";
+import { RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
 import { retry } from "./retry/guard.ts";
 import type { RetryOptions } from "./retry/machine.ts";
 import type { Runtime } from "./runtime.ts";
@@ -29,6 +34,10 @@ export interface DependencyOptions {
   readonly name: string;
   /** Caps its calls in flight. Default: no cap, since a limit must be measured. */
   readonly bulkhead?: BulkheadOptions;
+  /** Keeps a quota towards it. Default: none. */
+  readonly rateLimit?: RateLimitOptions;
+  /** Refuses a part of its calls while it is refusing; `{}` for all defaults. Default: none is refused. */
+  readonly adaptiveThrottle?: AdaptiveThrottleOptions;
   /** What retries and hedges of its operations spend. Default `{}`: 10 % and a burst of 10; "none" switches it off. */
   readonly budget?: BudgetSpec | "none";
 }
@@ -46,9 +55,16 @@ export interface OperationOptions {
   /** Repeats failed attempts; `{}` for all defaults. */
   readonly retry?: RetryOptions;
   /** Stops calls to what plainly fails; `{}` for all defaults. */
-  readonly breaker?: BreakerOptions;
+  readonly breaker?: BreakerOptions & {
+    /** A breaker for each key of the calls, in place of one for all; `{}` for all defaults. Default: one for all. */
+    readonly perKey?: PerKeyOptions;
+  };
   /** A cap of its own, beside the dependency's. */
   readonly bulkhead?: BulkheadOptions;
+  /** A quota of its own, beside the dependency's. */
+  readonly rateLimit?: RateLimitOptions;
+  /** A throttle of its own, beside the dependency's. */
+  readonly adaptiveThrottle?: AdaptiveThrottleOptions;
   /** Sends a second attempt when the first is slow. Only for what is idempotent. */
   readonly hedge?: HedgeOptions;
   /** Answers when all of that was not enough. */
@@ -64,6 +80,8 @@ const OPERATION_KEYS = [
   "minUsefulMs",
   "retry",
   "breaker",
+  "adaptiveThrottle",
+  "rateLimit",
   "bulkhead",
   "hedge",
   "fallback",
@@ -76,15 +94,22 @@ export class DependencyPolicy {
   readonly runtime: Runtime;
   readonly bulkhead: Bulkhead | null;
   readonly budget: Budget | null;
+  readonly rateLimit: RateLimit | null;
+  readonly adaptiveThrottle: AdaptiveThrottleGuard | null;
   private readonly performWork: Perform;
 
   constructor(options: DependencyOptions, runtime: Runtime, perform: Perform) {
-    checkKeys("dependency", options, ["name", "bulkhead", "budget"]);
+    checkKeys("dependency", options, ["name", "bulkhead", "rateLimit", "adaptiveThrottle", "budget"]);
     this.name = checkName("dependency.name", options.name);
     this.runtime = runtime;
     this.performWork = perform;
-    const { bulkhead: cap, budget = {} } = options;
+    const { bulkhead: cap, rateLimit: quota, adaptiveThrottle: throttle, budget = {} } = options;
     this.bulkhead = cap === undefined ? null : new Bulkhead(cap, runtime, `${this.name}.bulkhead`);
+    this.rateLimit = quota === undefined ? null : new RateLimit(quota, `${this.name}.rateLimit`);
+    this.adaptiveThrottle =
+      throttle === undefined
+        ? null
+        : new AdaptiveThrottleGuard(throttle, runtime, this.name, `${this.name}.adaptiveThrottle`);
     this.budget = budget === "none" ? null : budgetOf(budget, `${this.name}.budget`);
   }
 
@@ -105,8 +130,10 @@ export class OperationPolicy {
   readonly dependency: DependencyPolicy;
   readonly name: string;
   readonly stack: Stack;
-  /** The operation's breaker, or null. */
+  /** The operation's breaker; null without one, and where there is one for each key. */
   readonly breaker: CircuitBreaker | null;
+  /** Its breakers by key, or null. */
+  readonly breakers: KeyedBreakers | null;
   private readonly totalTimeoutMs: number;
 
   constructor(
@@ -123,10 +150,13 @@ export class OperationPolicy {
       throw new OptionError(`${field}.idempotent`, idempotent, "true or false");
     this.dependency = dependency;
     this.name = name;
-    this.breaker =
-      options.breaker === undefined
+    const { perKey, ...rest } = options.breaker ?? {};
+    const settled = options.breaker === undefined ? null : new BreakerPolicy(rest, `${field}.breaker`);
+    this.breaker = settled === null || perKey !== undefined ? null : new CircuitBreaker(settled);
+    this.breakers =
+      settled === null || perKey === undefined
         ? null
-        : new CircuitBreaker(new BreakerPolicy(options.breaker, `${field}.breaker`));
+        : new KeyedBreakers(settled, perKey, `${field}.breaker.perKey`);
     this.totalTimeoutMs =
       totalTimeoutMs === undefined
         ? Infinity
@@ -159,13 +189,25 @@ export class OperationPolicy {
     if (options.retry !== undefined) guards.push(retry(options.retry, `${field}.retry`));
     if (options.hedge !== undefined) guards.push(hedge(options.hedge, `${field}.hedge`));
     if (this.breaker !== null) guards.push(breaker(this.breaker));
-    if (this.dependency.bulkhead !== null) guards.push(bulkhead(this.dependency.bulkhead));
+    else if (this.breakers !== null) guards.push(this.breakers);
+    const { adaptiveThrottle: shared, rateLimit: quota, bulkhead: cap } = this.dependency;
+    if (shared !== null) guards.push(bound(shared));
+    if (options.adaptiveThrottle !== undefined)
+      guards.push(adaptiveThrottle(options.adaptiveThrottle, `${field}.adaptiveThrottle`));
+    if (quota !== null) guards.push(rateLimit(quota));
+    if (options.rateLimit !== undefined) guards.push(rateLimit(options.rateLimit, `${field}.rateLimit`));
+    if (cap !== null) guards.push(bulkhead(cap));
     if (options.bulkhead !== undefined) guards.push(bulkhead(options.bulkhead, `${field}.bulkhead`));
     if (options.attemptTimeoutMs !== undefined) {
       guards.push(timeout(options.attemptTimeoutMs, `${field}.attemptTimeoutMs`));
     }
     return guards;
   }
+}
+
+/** A guard that is bound already: to its dependency. */
+function bound(layer: Admitter & { readonly name: string }): Guard {
+  return { name: layer.name, bind: () => layer };
 }
 
 function checkName(field: string, name: unknown): string {

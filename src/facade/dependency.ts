@@ -5,6 +5,7 @@
  * made at once is answered from here, without waiting for anything.
  */
 import type { Attempt } from "../core/attempt.ts";
+import type { KeyedBreakers } from "../core/breaker/guard.ts";
 import type { CircuitBreaker } from "../core/breaker/machine.ts";
 import type { Budget } from "../core/budget/budget.ts";
 import type { Bulkhead } from "../core/bulkhead/guard.ts";
@@ -73,8 +74,10 @@ export interface Operation<F = never, Raw = false> {
     work: Work<Raw extends true ? T : NotRaw<T> & T>,
     options?: CallOptions,
   ): Promise<Outcome<T | F>>;
-  /** Its breaker's state, to look at or to force; null without one. */
+  /** Its breaker's state, to look at or to force; null without one, and where there is one for each key. */
   readonly breaker: CircuitBreaker | null;
+  /** Its breakers by key; null without them. */
+  readonly breakers: KeyedBreakers | null;
   /** Attempts that were given up and still run. */
   readonly abandoned: number;
 }
@@ -122,7 +125,11 @@ export function operation(policy: OperationPolicy): Operation {
   const outcome = (work: Work<unknown>, options?: CallOptions): Promise<unknown> =>
     shell.begin(work, options, true);
   Object.defineProperty(call, "abandoned", { get: () => policy.stack.leaf.abandoned });
-  return Object.assign(call, { outcome, breaker: policy.breaker }) as unknown as Operation;
+  return Object.assign(call, {
+    outcome,
+    breaker: policy.breaker,
+    breakers: policy.breakers,
+  }) as unknown as Operation;
 }
 
 /** Starts an operation's calls. */

@@ -2,7 +2,6 @@
  * From the data of a system file to options of the core: functions are looked up by name, "unbounded" becomes
  * Infinity. Both worlds take their guards through here.
  */
-import type { BudgetSpec } from "../core/budget/presets.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
 import type { FallbackFunction } from "../core/fallback/guard.ts";
 import type { DependencyOptions, OperationOptions } from "../core/policy.ts";
@@ -54,11 +53,17 @@ export function bindEdge(
   return { wire: edge.wire, dependency: bindDependency(edge, name), operations };
 }
 
-function bindDependency({ bulkhead, budget }: EdgeSpec, name: string): DependencyOptions {
-  const options: { name: string; bulkhead?: BulkheadOptions; budget?: BudgetSpec | "none" } = { name };
-  if (bulkhead !== undefined) options.bulkhead = bindBulkhead(bulkhead);
-  if (budget !== undefined) options.budget = budget;
-  return options;
+function bindDependency(
+  { bulkhead, rateLimit, adaptiveThrottle, budget }: EdgeSpec,
+  name: string,
+): DependencyOptions {
+  return {
+    name,
+    ...(bulkhead !== undefined && { bulkhead: bindBulkhead(bulkhead) }),
+    ...(rateLimit !== undefined && { rateLimit }),
+    ...(adaptiveThrottle !== undefined && { adaptiveThrottle }),
+    ...(budget !== undefined && { budget }),
+  };
 }
 
 function bindOperation(

@@ -6,11 +6,14 @@
  * Guards are spelled as in `dependency()` and `operation()`. What is a function there is a name here, and is bound
  * to code when the file is loaded.
  */
+
+import type { AdaptiveThrottleOptions } from "../core/adaptive-throttle/machine.ts";
 import type { BackoffSpec } from "../core/backoff/machine.ts";
 import type { BudgetSpec } from "../core/budget/presets.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
 import type { HedgeOptions } from "../core/hedge/machine.ts";
 import type { OperationOptions } from "../core/policy.ts";
+import type { RateOptions } from "../core/rate-limit/machine.ts";
 
 /** A number, or no bound at all, which has to be typed out. */
 export type Bound = number | "unbounded";
@@ -77,10 +80,11 @@ export interface BulkheadSpec extends Omit<BulkheadOptions, "queue"> {
 
 /** How calls of one operation are guarded: the options of `operation()`, with functions by name. */
 export interface GuardSpec
-  extends Omit<OperationOptions, "classify" | "fallback" | "retry" | "bulkhead" | "hedge"> {
+  extends Omit<OperationOptions, "classify" | "fallback" | "retry" | "bulkhead" | "hedge" | "rateLimit"> {
   readonly retry?: { readonly attempts?: number; readonly backoff?: BackoffSpec };
   readonly bulkhead?: BulkheadSpec;
   readonly hedge?: HedgeOptions;
+  readonly rateLimit?: RateOptions;
   readonly fallback?: string | FallbackSpec;
 }
 
@@ -106,6 +110,10 @@ export interface EdgeSpec {
   readonly wire: WireSpec;
   /** Shared by the operations of the edge, per instance of the caller. */
   readonly bulkhead?: BulkheadSpec;
+  /** Shared likewise. */
+  readonly rateLimit?: RateOptions;
+  /** Shared likewise. */
+  readonly adaptiveThrottle?: AdaptiveThrottleOptions;
   /** Shared likewise. Default `{}`, the library's own; "none" switches it off. */
   readonly budget?: BudgetSpec | "none";
   readonly operations: Readonly<Record<string, GuardSpec>>;

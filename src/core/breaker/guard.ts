@@ -164,22 +164,36 @@ export function breaker(options: BreakerOptions | CircuitBreaker = {}): Guard {
   };
 }
 
-/** A breaker for each key, made as they come. */
-export function breakers(
-  policy: BreakerPolicy,
-  keys: PerKeyOptions,
-  field: string,
-): Guard & { keyed(): PerKey<BreakerGuard> | null } {
-  let bound: PerKey<BreakerGuard> | null = null;
-  return {
-    name: "breaker",
-    keyed: () => bound,
-    bind: (at) => {
-      const place = breakerPlace(at);
-      bound = new PerKey("breaker", () => new BreakerGuard(new CircuitBreaker(policy), place), keys, field);
-      return bound;
-    },
-  };
+/** A breaker for each key, made as keys come: a layer of a stack, and what can be seen of it. */
+export class KeyedBreakers implements Guard {
+  readonly name = "breaker";
+  private readonly policy: BreakerPolicy;
+  private readonly options: PerKeyOptions;
+  private readonly field: string;
+  private bound: PerKey<BreakerGuard> | null = null;
+
+  constructor(policy: BreakerPolicy, options: PerKeyOptions, field: string) {
+    this.policy = policy;
+    this.options = options;
+    this.field = field;
+  }
+
+  bind(at: Binding): PerKey<BreakerGuard> {
+    const place = breakerPlace(at);
+    const make = (): BreakerGuard => new BreakerGuard(new CircuitBreaker(this.policy), place);
+    this.bound = new PerKey("breaker", make, this.options, this.field);
+    return this.bound;
+  }
+
+  /** How many keys are remembered. */
+  get size(): number {
+    return this.bound?.keys.size ?? 0;
+  }
+
+  /** The breaker of a key; null where none is remembered. */
+  of(key: string): CircuitBreaker | null {
+    return this.bound?.keys.peek(key)?.machine ?? null;
+  }
 }
 
 function breakerPlace({ runtime, dependency, operation }: Binding): BreakerPlace {
