@@ -90,7 +90,7 @@ export function degraded<T>(value: T): Ok<T> {
 export function failed(
   error: unknown,
   failureClass: FailureClass,
-  more?: { effect?: Effect; pushback?: Pushback; ended?: "unsent" | "timeout" | "clipped" },
+  more?: Partial<Pick<Failed, "effect" | "pushback" | "ended">>,
 ): Failed {
   return {
     kind: "failed",

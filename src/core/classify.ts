@@ -96,7 +96,7 @@ function lookUp(error: unknown): Failed {
   let cause: unknown = error;
   for (let depth = 0; depth < MAX_CAUSES && typeof cause === "object" && cause !== null; depth++) {
     const mark = (cause as Partial<ClassifiedError>)[FAILURE];
-    if (mark != null && isMeaning(mark)) return { kind: "failed", error, ...mark };
+    if (mark != null && isMeaning(mark)) return failed(error, mark.class, mark);
     if (cause instanceof TimeoutError) return failed(error, "transient");
     if (cause instanceof RefusedError)
       return failed(error, "throttling", { effect: "none", pushback: "never" });

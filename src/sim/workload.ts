@@ -6,8 +6,8 @@
 import type { Exit } from "../core/call.ts";
 import type { Answer } from "../core/progress.ts";
 import type { Random } from "../core/random.ts";
-import { type Runtime, Timer } from "../core/runtime.ts";
-import { wake } from "./clock.ts";
+import type { Runtime } from "../core/runtime.ts";
+import { Ticker, type Ticking } from "./clock.ts";
 import { exponential } from "./exact.ts";
 import type { Exchange, Origin } from "./exchange.ts";
 import type { Target } from "./link.ts";
@@ -51,25 +51,26 @@ export class Action implements Origin, Answer {
 }
 
 /** Users of one kind. */
-export class Arrivals extends Timer {
+export class Arrivals implements Ticking {
   private readonly runtime: Runtime;
   private readonly kind: number;
   private readonly target: Target;
   private readonly tap: ActionTap;
   private readonly gaps: Random;
   private readonly sheds: Random;
+  private readonly ticker: Ticker;
   private meanGapMs = Infinity;
   /** The share that is turned away before anything is asked of the system. */
   shed = 0;
 
   constructor(runtime: Runtime, name: string, kind: number, target: Target, tap: ActionTap) {
-    super();
     this.runtime = runtime;
     this.kind = kind;
     this.target = target;
     this.tap = tap;
     this.gaps = runtime.random.fork(`arrivals of ${name}`);
     this.sheds = runtime.random.fork(`shed ${name}`);
+    this.ticker = new Ticker(runtime, this);
   }
 
   /** Changes the rate; the time to the next arrival is drawn anew, as a memoryless process allows. */
@@ -77,11 +78,11 @@ export class Arrivals extends Timer {
     const meanGapMs = perSecond > 0 ? 1000 / perSecond : Infinity;
     if (meanGapMs === this.meanGapMs) return;
     this.meanGapMs = meanGapMs;
-    this.runtime.cancel(this);
+    this.ticker.stop();
     if (meanGapMs < Infinity) this.next();
   }
 
-  override fire(): void {
+  tick(): void {
     this.next();
     this.act();
   }
@@ -95,6 +96,6 @@ export class Arrivals extends Timer {
   }
 
   private next(): void {
-    wake(this.runtime, this, exponential(this.meanGapMs, this.gaps));
+    this.ticker.start(exponential(this.meanGapMs, this.gaps));
   }
 }

@@ -2,8 +2,8 @@
  * What the page's figures need beyond the seconds: distributions and averages over time. Kept only on request,
  * because samples cost memory.
  */
-import { type Runtime, Timer } from "../../../core/runtime.ts";
-import { wake } from "../../clock.ts";
+import type { Runtime } from "../../../core/runtime.ts";
+import { Ticker, type Ticking } from "../../clock.ts";
 
 /** How often gauges are sampled. */
 const SAMPLE_MS = 20;
@@ -53,25 +53,26 @@ export class Measures {
 }
 
 /** Samples how many places are busy. */
-export class BusySampler extends Timer {
+export class BusySampler implements Ticking {
   readonly #runtime: Runtime;
   readonly #measures: Measures;
   readonly #busy: () => number;
+  readonly #ticker: Ticker;
 
   constructor(runtime: Runtime, measures: Measures, busy: () => number) {
-    super();
     this.#runtime = runtime;
     this.#measures = measures;
     this.#busy = busy;
-    wake(runtime, this, SAMPLE_MS);
+    this.#ticker = new Ticker(runtime, this);
+    this.#ticker.start(SAMPLE_MS);
   }
 
-  override fire(): void {
+  tick(): void {
     const { busy } = this.#measures;
     const index = Math.floor(this.#runtime.now() / 1000);
     if (index >= busy.length) return;
     busy[index] = (busy[index] as number) + (this.#busy() * SAMPLE_MS) / 1000;
-    wake(this.#runtime, this, SAMPLE_MS);
+    this.#ticker.start(SAMPLE_MS);
   }
 }
 

@@ -3,9 +3,9 @@
 import type { Attempt } from "../../../core/attempt.ts";
 import type { Exit } from "../../../core/call.ts";
 import { EVIDENCE, endingOf } from "../../../core/evidence.ts";
-import { type Runtime, Timer } from "../../../core/runtime.ts";
+import type { Runtime } from "../../../core/runtime.ts";
 import { TimedOut } from "../../../core/timed-out.ts";
-import { wake } from "../../clock.ts";
+import { Ticker, type Ticking } from "../../clock.ts";
 import { DEGRADED, type Exchange, type Reply } from "../../exchange.ts";
 import { LogHash } from "../../hash.ts";
 import { refusedBy } from "../../link.ts";
@@ -18,17 +18,14 @@ import { newSecond, type Refused, type Second } from "./second.ts";
 /** Codes of the log's entries. Changing one changes every golden hash. */
 const LOG = { action: 1, stockReply: 2, stockGaveUp: 3, query: 4, queryStopped: 5, stockRefused: 6 } as const;
 
-/** The kinds of action, in the order of the system file. */
-const KINDS = ["product", "cart", "checkout"] as const;
-
 /** The start of the run, in seconds. */
 export const FIRST_SECOND = -15;
 
 /** Second 0 on the runtime's clock, which starts at 0. */
 export const ZERO_MS: number = -FIRST_SECOND * 1000;
 
-/** Everything that is counted. Its own timer marks the seconds. */
-export class Recorder extends Timer implements ActionTap {
+/** Everything that is counted. Its ticker marks the seconds. */
+export class Recorder implements ActionTap, Ticking {
   readonly runtime: Runtime;
   readonly seconds: Second[] = [];
   readonly log: LogHash = new LogHash();
@@ -39,20 +36,21 @@ export class Recorder extends Timer implements ActionTap {
   open = 0;
   world: World | null = null;
   private readonly untilMs: number;
+  private readonly ticker: Ticker;
 
   constructor(runtime: Runtime, untilS: number, measured: boolean) {
-    super();
     this.runtime = runtime;
     this.measures = measured ? new Measures(untilS - FIRST_SECOND) : null;
     this.untilMs = ZERO_MS + untilS * 1000;
     this.second = newSecond(FIRST_SECOND);
     this.seconds.push(this.second);
-    wake(runtime, this, 1000);
+    this.ticker = new Ticker(runtime, this);
+    this.ticker.start(1000);
   }
 
   /** A second begins. */
-  override fire(): void {
-    wake(this.runtime, this, 1000);
+  tick(): void {
+    this.ticker.start(1000);
     const second = newSecond(FIRST_SECOND + this.seconds.length);
     this.seconds.push(second);
     this.second = second;
@@ -84,9 +82,16 @@ export class Recorder extends Timer implements ActionTap {
       second.cartDegraded++;
       return;
     }
-    second[KINDS[kind] as (typeof KINDS)[number]]++;
+    countAnswered(second, kind);
     this.second.goodput++;
   }
+}
+
+/** Counts a full answer. The kinds are in the order of the system file; by name, each would be looked up anew. */
+function countAnswered(second: Second, kind: number): void {
+  if (kind === 0) second.product++;
+  else if (kind === 1) second.cart++;
+  else second.checkout++;
 }
 
 /** Endings in the order of the table: their places in it are what the hash takes in. */
