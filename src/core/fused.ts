@@ -29,6 +29,8 @@ export interface FusedPolicy {
   readonly fallback: FallbackGuard | null;
   readonly retry: RetryGuard | null;
   readonly leaf: Leaf;
+  /** Whether something is done with a good answer before it is delivered. */
+  readonly mindsAnswers: boolean;
 }
 
 /** A call under that order. It is itself the plan of its first attempt. */
@@ -78,7 +80,8 @@ export class FusedCall extends CallProcess implements Plan {
   override answered(_attempt: Attempt, exit: Exit): void {
     this.attempt = null;
     const { loop } = this.runtime;
-    if (exit.kind === "ok" && this.because === null && loop.idle) return this.finishAtOnce(exit);
+    if (exit.kind === "ok" && this.because === null && loop.idle && !this.policy.mindsAnswers)
+      return this.finishAtOnce(exit);
     this.pending = exit;
     loop.push(this);
   }
@@ -140,7 +143,7 @@ export class FusedCall extends CallProcess implements Plan {
 
   private concludeWith(fallback: FallbackGuard, exit: Exit): void {
     if (this.because !== null) return this.finish(fallback.result(this.because, exit));
-    const because = fallback.replaces(exit);
+    const because = fallback.replaces(exit, this, this.runtime.now());
     if (because === null) return this.finish(exit);
     this.because = because;
     this.attempt = fallback.attempt(because, this, this);

@@ -1,5 +1,7 @@
 /** The core: guards, machines and driver, without promises, clocks or timers of their own. */
 export type { AbortTarget } from "./abort.ts";
+export { AdaptiveThrottleGuard, adaptiveThrottle } from "./adaptive-throttle/guard.ts";
+export { AdaptiveThrottle, type AdaptiveThrottleOptions } from "./adaptive-throttle/machine.ts";
 export {
   Admission,
   type Admitter,
@@ -28,8 +30,9 @@ export {
   immediately,
   spread,
 } from "./backoff/machine.ts";
-export { BreakerGuard, breaker } from "./breaker/guard.ts";
+export { BreakerGuard, breaker, KeyedBreakers } from "./breaker/guard.ts";
 export {
+  type BreakerSnapshot,
   type BreakerState,
   CircuitBreaker,
   type Closed,
@@ -84,7 +87,20 @@ export {
   type Rejected,
   rejected,
 } from "./call.ts";
+export { AWS_THROTTLING, AWS_TRANSIENT, awsMeaning, judgeAws } from "./classifiers/aws.ts";
+export { GRPC_STATUS, grpcMeaning, grpcPushback, judgeGrpc } from "./classifiers/grpc.ts";
+export type { Meaning } from "./classifiers/meaning.ts";
+export { judgeRedis, REDIS_REPLY, redisMeaning } from "./classifiers/redis.ts";
 export { type ClassifiedError, classify, FAILURE } from "./classify.ts";
+export {
+  type AimdOptions,
+  aimd,
+  type ConcurrencyLimit,
+  concurrencyLimit,
+  type LatencyAimdOptions,
+  type LimitSpec,
+  latencyAimd,
+} from "./concurrency-limit/machine.ts";
 export { DeadlineGuard, deadline } from "./deadline/guard.ts";
 export {
   attemptOf,
@@ -115,9 +131,23 @@ export {
   type PlimsollEvent,
 } from "./events.ts";
 export { type Ending, EVIDENCE, type Evidence, endingOf, evidenceOf, HEDGE_LOST } from "./evidence.ts";
-export { type FallbackFunction, FallbackGuard, type FallbackOptions, fallback } from "./fallback/guard.ts";
+export { FallbackGuard, fallback } from "./fallback/guard.ts";
+export {
+  type DefaultFallback,
+  defaultValue,
+  type FallbackFunction,
+  type FallbackOption,
+  type FallbackOptions,
+  type FallbackSpec,
+  type FallbackTimes,
+  type StaleOptions,
+  stale,
+} from "./fallback/options.ts";
 export { HedgeGuard, hedge } from "./hedge/guard.ts";
 export { type HedgeOptions, HedgePolicy, type LiveDelay } from "./hedge/machine.ts";
+export { Keyed, type KeyedOptions } from "./keyed/machine.ts";
+export { PerKey, type PerKeyOptions } from "./keyed/per-key.ts";
+export { LatencyWindow } from "./latency/machine.ts";
 export type { Judge, Leaf, Result } from "./leaf.ts";
 export { Loop, type Task } from "./loop.ts";
 export {
@@ -139,6 +169,8 @@ export {
 export { type Answer, CallProcess, type Process } from "./progress.ts";
 export { AdmissionQueue, type Entry, type QueueOptions } from "./queue/machine.ts";
 export { hash32, type Random, SeededRandom } from "./random.ts";
+export { RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
+export { type RateOptions, TokenBucket } from "./rate-limit/machine.ts";
 export { RetryGuard, retry } from "./retry/guard.ts";
 export { type Again, type RetryOptions, RetryPolicy } from "./retry/machine.ts";
 export { type Room, Wait } from "./room.ts";

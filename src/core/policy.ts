@@ -14,12 +14,13 @@ import { type BudgetSpec, budgetOf } from "./budget/presets.ts";
 import { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
 import type { CallFields } from "./call.ts";
 import { OptionError } from "./errors.ts";
-import { type FallbackFunction, type FallbackOptions, fallback } from "./fallback/guard.ts";
+import { fallback } from "./fallback/guard.ts";
+import type { FallbackOption } from "./fallback/options.ts";
 import { hedge } from "./hedge/guard.ts";
 import type { HedgeOptions } from "./hedge/machine.ts";
 import type { PerKeyOptions } from "./keyed/per-key.ts";
 import type { Judge } from "./leaf.ts";
-import { checkFunction, checkKeys, checkMs, orDefault } from "./options.ts";
+import { checkFunction, checkKeys, checkMs, checkOneOf, orDefault } from "./options.ts";
 import type { Answer, CallProcess } from "./progress.ts";
 import { RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
 import { retry } from "./retry/guard.ts";
@@ -68,7 +69,12 @@ export interface OperationOptions {
   /** Sends a second attempt when the first is slow. Only for what is idempotent. */
   readonly hedge?: HedgeOptions;
   /** Answers when all of that was not enough. */
-  readonly fallback?: FallbackFunction | FallbackOptions;
+  readonly fallback?: FallbackOption;
+  /**
+   * What its answer decides, where a substitute would be an answer nobody gave: such an operation takes no fallback.
+   * Default: nothing of the kind.
+   */
+  readonly decides?: "authorization" | "integrity";
   /** Your own judgement of what the work gave. Default: the library's own. */
   readonly classify?: Judge;
 }
@@ -85,6 +91,7 @@ const OPERATION_KEYS = [
   "bulkhead",
   "hedge",
   "fallback",
+  "decides",
   "classify",
 ];
 
@@ -148,6 +155,7 @@ export class OperationPolicy {
     const { idempotent = false, totalTimeoutMs, minUsefulMs, classify: judge } = options;
     if (typeof idempotent !== "boolean")
       throw new OptionError(`${field}.idempotent`, idempotent, "true or false");
+    if (options.decides !== undefined) checkDecides(options, field);
     this.dependency = dependency;
     this.name = name;
     const { perKey, ...rest } = options.breaker ?? {};
@@ -203,6 +211,13 @@ export class OperationPolicy {
     }
     return guards;
   }
+}
+
+/** A substitute for "may they?" or "is it whole?" is a guess: better no answer (the resilience notes, §16). */
+function checkDecides({ decides, fallback }: OperationOptions, field: string): void {
+  checkOneOf(`${field}.decides`, decides, ["authorization", "integrity"]);
+  if (fallback !== undefined)
+    throw new OptionError(`${field}.fallback`, fallback, `nothing: its answer decides on ${decides}`);
 }
 
 /** A guard that is bound already: to its dependency. */

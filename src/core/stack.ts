@@ -223,7 +223,8 @@ function fusedPolicy(layers: readonly Layer[], leaf: Leaf): FusedPolicy | null {
   const rest = [...layers];
   const fallback = rest[0] instanceof FallbackGuard ? (rest.shift() as FallbackGuard) : null;
   const retry = rest[0] instanceof RetryGuard ? (rest.shift() as RetryGuard) : null;
-  return rest.length === 0 ? { fallback, retry, leaf } : null;
+  const mindsAnswers = fallback?.mindsAnswers === true;
+  return rest.length === 0 ? { fallback, retry, leaf, mindsAnswers } : null;
 }
 
 /** The layers as generators within generators. */

@@ -19,7 +19,7 @@ import {
   type Rejected,
 } from "../core/call.ts";
 import { OptionError, RefusedError } from "../core/errors.ts";
-import type { FallbackOptions } from "../core/fallback/guard.ts";
+import type { DefaultFallback, FallbackOptions } from "../core/fallback/options.ts";
 import type { Judge } from "../core/leaf.ts";
 import { checkFunction, checkKeys, checkNumber, checkOneOf } from "../core/options.ts";
 import {
@@ -100,7 +100,8 @@ export interface Dependency {
 export type WithFallback<F> = OperationOptions & {
   readonly fallback:
     | ((because: Failed | Rejected, attempt: Attempt) => F | PromiseLike<F>)
-    | (FallbackOptions & { run(because: Failed | Rejected, attempt: Attempt): F | PromiseLike<F> });
+    | (FallbackOptions & { run(because: Failed | Rejected, attempt: Attempt): F | PromiseLike<F> })
+    | DefaultFallback<F>;
 };
 
 /** Options with a judge of one's own. */

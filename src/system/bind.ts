@@ -3,7 +3,7 @@
  * Infinity. Both worlds take their guards through here.
  */
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
-import type { FallbackFunction } from "../core/fallback/guard.ts";
+import type { FallbackFunction } from "../core/fallback/options.ts";
 import type { DependencyOptions, OperationOptions } from "../core/policy.ts";
 import type { QueueOptions } from "../core/queue/machine.ts";
 import { SystemError } from "./errors.ts";
