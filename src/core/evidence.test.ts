@@ -228,6 +228,8 @@ const COLUMNS: Record<string, ((ending: Ending) => void) | { readonly makes: rea
   },
   "adaptive-throttle": aThrottle,
   "rate-limit": aRateLimit,
+  // What waits for a flight sends nothing: the flight's own attempts are evidence.
+  coalesce: { makes: ["clipped", "cancelled"] },
   deadline: { makes: ["clipped", "refused"] },
   fallback: aFallback,
   hedge: aHedge,

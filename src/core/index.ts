@@ -92,6 +92,8 @@ export { GRPC_STATUS, grpcMeaning, grpcPushback, judgeGrpc } from "./classifiers
 export type { Meaning } from "./classifiers/meaning.ts";
 export { judgeRedis, REDIS_REPLY, redisMeaning } from "./classifiers/redis.ts";
 export { type ClassifiedError, classify, FAILURE } from "./classify.ts";
+export { CoalesceGuard, coalesce } from "./coalesce/guard.ts";
+export { type CoalesceOptions, CoalescePolicy } from "./coalesce/machine.ts";
 export {
   type AimdOptions,
   aimd,

@@ -13,6 +13,8 @@ import type { Budget } from "./budget/budget.ts";
 import { type BudgetSpec, budgetOf } from "./budget/presets.ts";
 import { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
 import type { CallFields } from "./call.ts";
+import { coalesce } from "./coalesce/guard.ts";
+import type { CoalesceOptions } from "./coalesce/machine.ts";
 import { OptionError } from "./errors.ts";
 import { fallback } from "./fallback/guard.ts";
 import type { FallbackOption } from "./fallback/options.ts";
@@ -53,6 +55,8 @@ export interface OperationOptions {
   readonly totalTimeoutMs?: number;
   /** An attempt is not started with less time left than this, in ms, 0 to 2^31 − 1. Default 0. */
   readonly minUsefulMs?: number;
+  /** Lets calls with the same `key` share one; `{}` for all defaults. Only for what is idempotent. Default: none shares. */
+  readonly coalesce?: CoalesceOptions;
   /** Repeats failed attempts; `{}` for all defaults. */
   readonly retry?: RetryOptions;
   /** Stops calls to what plainly fails; `{}` for all defaults. */
@@ -84,6 +88,7 @@ const OPERATION_KEYS = [
   "attemptTimeoutMs",
   "totalTimeoutMs",
   "minUsefulMs",
+  "coalesce",
   "retry",
   "breaker",
   "adaptiveThrottle",
@@ -194,6 +199,7 @@ export class OperationPolicy {
   private guards(options: OperationOptions, field: string): Guard[] {
     const guards: Guard[] = [];
     if (options.fallback !== undefined) guards.push(fallback(options.fallback, `${field}.fallback`));
+    if (options.coalesce !== undefined) guards.push(coalesce(options.coalesce, `${field}.coalesce`));
     if (options.retry !== undefined) guards.push(retry(options.retry, `${field}.retry`));
     if (options.hedge !== undefined) guards.push(hedge(options.hedge, `${field}.hedge`));
     if (this.breaker !== null) guards.push(breaker(this.breaker));

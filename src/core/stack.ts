@@ -4,10 +4,11 @@
  * Any order of sequences and admitters can be written; neighbouring admitters fold into one run, and the attempt
  * timeout is always innermost. The library's own order, which `dependency().operation()` uses, is
  *
- *     fallback → deadline → retry → hedge → [breaker · bulkhead] → attempt timeout → work
+ *     fallback → deadline → coalesce → retry → hedge → [breaker · adaptive throttle · rate limit · bulkhead] →
+ *     attempt timeout → work
  *
  * (where the deadline of a whole call is a field of the call, set before the first layer). A stack in that order
- * without a hedge takes the fused path, any other the generators. Both ask the same machines
+ * without coalescing and hedge takes the fused path, any other the generators. Both ask the same machines
  * and make the same attempts; their event logs are equal byte for byte.
  */
 import type { Admitter, Asking } from "./admission.ts";

@@ -185,6 +185,13 @@ export const guards: z.ZodType = z.strictObject({
   totalTimeoutMs: timeoutMs.optional(),
   minUsefulMs: ms.optional(),
   retry: z.strictObject({ attempts: whole(1, 100).optional(), backoff: backoff.optional() }).optional(),
+  coalesce: z
+    .strictObject({
+      maxWaiting: whole(1, 1_000_000).optional(),
+      maxFlights: whole(1, 1_000_000).optional(),
+      shareFailuresMs: range(0, 60_000).optional(),
+    })
+    .optional(),
   breaker: breaker.optional(),
   adaptiveThrottle: adaptiveThrottle.optional(),
   rateLimit: rateLimit.optional(),
