@@ -24,6 +24,9 @@ import { emitDecision, type RetryGuard, reported } from "./retry/guard.ts";
 import type { Again } from "./retry/machine.ts";
 import { type Runtime, Timer } from "./runtime.ts";
 
+/** Before the first repeat. */
+const NOT_YET = { delayMs: 0, backoffFrom: 0 };
+
 /** The library's own order, bound. */
 export interface FusedPolicy {
   readonly fallback: FallbackGuard | null;
@@ -125,8 +128,8 @@ export class FusedCall extends CallProcess implements Plan {
   /** Asks the retry machine, and with it a backoff of the user's, which may throw or cancel this very call. */
   private decide(exit: Exit, retry: RetryGuard, number: number, now: number): Again | Rejected | null {
     try {
-      const delayMs = this.repeat === null ? 0 : this.repeat.delayMs;
-      const decision = retry.policy.decide(exit, number, this, now, delayMs, retry.random);
+      const { delayMs, backoffFrom } = this.repeat ?? NOT_YET;
+      const decision = retry.policy.decide(exit, number, this, now, delayMs, retry.random, backoffFrom);
       if (this.exit !== null && decision?.kind === "again") decision.token?.cancel();
       return decision;
     } catch (error) {
@@ -159,15 +162,17 @@ class Repeat extends Timer implements Plan {
   readonly token: Token | null;
   readonly outer = null;
   readonly delayMs: number;
+  readonly backoffFrom: number;
   /** How the attempt before it ended. */
   readonly failure: Exit;
 
-  constructor(call: FusedCall, number: number, { delayMs, token }: Again, failure: Exit) {
+  constructor(call: FusedCall, number: number, { delayMs, token, backoffFrom }: Again, failure: Exit) {
     super();
     this.call = call;
     this.number = number;
     this.token = token;
     this.delayMs = delayMs;
+    this.backoffFrom = backoffFrom;
     this.failure = failure;
   }
 

@@ -135,6 +135,19 @@ interface Numbers {
   readonly delayMs: number;
 }
 
+/** What the dependency said with the failure. */
+export interface Said {
+  /** Whether it asked for less. */
+  readonly throttled: boolean;
+  /** The least wait that it asked for in ms, or null. */
+  readonly hintMs: number | null;
+}
+
+const NOTHING: Said = { throttled: false, hintMs: null };
+
+/** AWS: a hint is taken up to this far above the wait that would be. */
+const AWS_HINT_MS = 5_000;
+
 /** What a wait depends on beside the numbers: the last failure, the wait before it, and chance in [0, 1). */
 interface Moment {
   readonly repeat: number;
@@ -179,16 +192,18 @@ export class Backoff {
   }
 
   /**
-   * The wait before repeat `repeat` (1 for the first); `previousMs` is the wait before the last one, 0 at first;
-   * `throttled` whether the dependency asked for less.
+   * The wait before repeat `repeat` (1 for the first); `previousMs` is the wait before the last one, 0 at first. The
+   * dependency's hint is the least: the backoff, and its jitter, come on top. Only AWS's puts it within 5 s of its own.
    */
-  delayMs(repeat: number, previousMs: number, random: Random, throttled = false): number {
+  delayMs(repeat: number, previousMs: number, random: Random, said: Said = NOTHING): number {
     const { spec } = this;
+    const hintMs = said.hintMs ?? 0;
     if (typeof spec === "function")
-      return checkMs("the wait that backoff() returned", spec(repeat, previousMs, random));
+      return hintMs + checkMs("the wait that backoff() returned", spec(repeat, previousMs, random));
     const chance = WITHOUT_CHANCE.includes(spec.kind) ? 0 : random.next();
-    const ms = WAIT[spec.kind](this.numbers, { repeat, previousMs, throttled, chance });
-    return Math.min(MAX_TIMER_MS, ms);
+    const ms = WAIT[spec.kind](this.numbers, { repeat, previousMs, throttled: said.throttled, chance });
+    if (spec.kind === "aws" && said.hintMs !== null) return Math.min(Math.max(hintMs, ms), ms + AWS_HINT_MS);
+    return Math.min(MAX_TIMER_MS, hintMs + ms);
   }
 }
 

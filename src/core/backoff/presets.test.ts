@@ -8,7 +8,9 @@ const always = (value: number): Random => ({ next: () => value, fork: () => alwa
 function spreadOf(spec: BackoffSpec, repeat: number, throttled = false) {
   const backoff = new Backoff(spec);
   const random = new SeededRandom(11).fork("waits");
-  const waits = Array.from({ length: 20_000 }, () => backoff.delayMs(repeat, 0, random, throttled));
+  const waits = Array.from({ length: 20_000 }, () =>
+    backoff.delayMs(repeat, 0, random, { throttled, hintMs: null }),
+  );
   const mean = waits.reduce((sum, wait) => sum + wait, 0) / waits.length;
   return { least: Math.min(...waits), mean, most: Math.max(...waits), waits };
 }
@@ -64,9 +66,11 @@ describe("the AWS SDKs' backoff (2.1)", () => {
   });
 
   it("begins at a second after throttling, and at 25 ms for DynamoDB", () => {
-    expect(new Backoff(awsBackoff()).delayMs(1, 0, always(1), true)).toBe(1_000);
+    expect(new Backoff(awsBackoff()).delayMs(1, 0, always(1), { throttled: true, hintMs: null })).toBe(1_000);
     expect(new Backoff(awsBackoff({ baseMs: 25 })).delayMs(1, 0, always(1))).toBe(25);
-    expect(new Backoff(awsBackoff({ baseMs: 25 })).delayMs(1, 0, always(1), true)).toBe(1_000);
+    expect(
+      new Backoff(awsBackoff({ baseMs: 25 })).delayMs(1, 0, always(1), { throttled: true, hintMs: null }),
+    ).toBe(1_000);
   });
 
   it("is full jitter in whole ms", () => {
@@ -74,5 +78,14 @@ describe("the AWS SDKs' backoff (2.1)", () => {
     expect(waits.every(Number.isInteger)).toBe(true);
     expect([least, most]).toEqual([0, 199]);
     expect(even(waits, 0, 200)).toBe(true);
+  });
+
+  it.each([
+    [1_500, 1_500],
+    [0, 50],
+    [10_000, 5_050],
+    [null, 50],
+  ])("takes a hint of %s within 5 s of its own wait: %i", (hintMs, waits) => {
+    expect(new Backoff(awsBackoff()).delayMs(1, 0, always(1), { throttled: false, hintMs })).toBe(waits);
   });
 });

@@ -32,9 +32,9 @@ describe("a gRPC status (grpc/grpc doc/statuscodes.md)", () => {
   });
 
   it.each([
-    ["100", 100],
-    ["0", 0],
-    ["2147483647", 2_147_483_647],
+    ["100", { exactlyMs: 100 }],
+    ["0", { exactlyMs: 0 }],
+    ["2147483647", { exactlyMs: 2_147_483_647 }],
     ["-1", "never"],
     ["abc", "never"],
     ["", "never"],
@@ -43,7 +43,7 @@ describe("a gRPC status (grpc/grpc doc/statuscodes.md)", () => {
     ["50x", "never"],
     ["007", "never"],
     [" 5", "never"],
-  ])("with a pushback of %j means %s (A6)", (value, pushback) => {
+  ])("with a pushback of %j means %j (A6)", (value, pushback) => {
     const error = { code: 14, metadata: { get: () => [value] } };
     expect(judged(judgeGrpc, error)).toMatchObject({ pushback });
   });
@@ -54,7 +54,7 @@ describe("a gRPC status (grpc/grpc doc/statuscodes.md)", () => {
     expect(
       judged(judgeGrpc, { code: 14, metadata: new Headers({ "grpc-retry-pushback-ms": "7" }) }),
     ).toMatchObject({
-      pushback: 7,
+      pushback: { exactlyMs: 7 },
     });
     expect(judged(judgeGrpc, { code: 14, metadata: new Headers() })).not.toHaveProperty("pushback", "never");
   });

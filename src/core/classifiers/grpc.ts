@@ -42,7 +42,7 @@ export function grpcPushback(values: readonly string[]): Pushback | undefined {
   const [value = ""] = values;
   if (values.length > 1 || !/^(?:0|[1-9][0-9]{0,9})$/.test(value)) return "never";
   const ms = Number(value);
-  return ms <= INT32 ? ms : "never";
+  return ms <= INT32 ? { exactlyMs: ms } : "never";
 }
 
 /** What an error of a gRPC call means; undefined where it is none. */

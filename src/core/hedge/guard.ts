@@ -9,7 +9,7 @@
 import type { Admission, Plan } from "../admission.ts";
 import { Attempt } from "../attempt.ts";
 import type { Budget, Token } from "../budget/budget.ts";
-import { type Exit, type Rejected, rejected } from "../call.ts";
+import { type Exit, type Failed, type Rejected, rejected } from "../call.ts";
 import type { Fiber, Next, Sequence, Step, Steps } from "../driver.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
@@ -84,8 +84,7 @@ export class HedgeGuard implements Sequence {
   private learn({ branch, exit }: End, now: number): void {
     if (exit.kind === "ok") this.policy.took(now - branch.enteredAt, now);
     else if (exit.kind === "failed" && exit.class === "throttling") {
-      const { pushback } = exit;
-      this.policy.overloaded(typeof pushback === "number" ? pushback : 0, now);
+      this.policy.overloaded(pushbackMs(exit), now);
     }
   }
 
@@ -97,6 +96,11 @@ export class HedgeGuard implements Sequence {
       fiber.cancel(HEDGE_LOST);
     }
   }
+}
+
+function pushbackMs({ pushback = 0 }: Failed): number {
+  if (pushback === "never") return 0;
+  return typeof pushback === "number" ? pushback : pushback.exactlyMs;
 }
 
 function emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {

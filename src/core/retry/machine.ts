@@ -28,6 +28,8 @@ export interface Again {
   readonly kind: "again";
   readonly delayMs: number;
   readonly token: Token | null;
+  /** The attempt from which the backoff counts its repeats: 0, or the last one that was told exactly how long to wait. */
+  readonly backoffFrom: number;
 }
 
 const ATTEMPTS_SPENT: Rejected = rejected("retry", "attempts spent");
@@ -65,18 +67,25 @@ export class RetryPolicy {
     now: number,
     previousMs: number,
     random: Random,
+    backoffFrom = 0,
   ): Again | Rejected | null {
     if (exit.kind !== "failed") return null;
     const stop = this.eligible(exit, call);
     if (stop !== undefined) return stop;
     if (number >= this.attempts) return this.attempts > 1 ? ATTEMPTS_SPENT : null;
-    const throttled = exit.class === "throttling";
-    const waitMs = hintMs(exit) + this.backoff.delayMs(number, previousMs, random, throttled);
+    const exactlyMs = exactly(exit);
+    const waitMs =
+      exactlyMs ??
+      this.backoff.delayMs(number - backoffFrom, previousMs, random, {
+        throttled: exit.class === "throttling",
+        hintMs: hintMs(exit),
+      });
     const delayMs = Math.min(MAX_TIMER_MS, waitMs);
     if (call.deadline - now - delayMs < Math.max(this.minUsefulMs, Number.MIN_VALUE)) return NO_TIME;
-    if (this.budget === null) return { kind: "again", delayMs, token: null };
+    const from = exactlyMs === null ? backoffFrom : number;
+    if (this.budget === null) return { kind: "again", delayMs, token: null, backoffFrom: from };
     const token = this.budget.reserve("retry", now, exit);
-    return token.kind === "rejected" ? token : { kind: "again", delayMs, token };
+    return token.kind === "rejected" ? token : { kind: "again", delayMs, token, backoffFrom: from };
   }
 
   /** Undefined when a repeat is worth a try. */
@@ -89,7 +98,13 @@ export class RetryPolicy {
   }
 }
 
-/** The wait that the dependency asked for: no number, a negative or NaN asks for none; a timer's longest is the most. */
-function hintMs({ pushback }: Failed): number {
-  return typeof pushback === "number" && pushback > 0 ? Math.min(pushback, MAX_TIMER_MS) : 0;
+/** The least wait that the dependency asked for: a negative number or NaN asks for none; a timer's longest is the most. */
+function hintMs({ pushback }: Failed): number | null {
+  return typeof pushback === "number" && pushback >= 0 ? Math.min(pushback, MAX_TIMER_MS) : null;
+}
+
+/** The exact wait that it asked for, or null. */
+function exactly({ pushback }: Failed): number | null {
+  if (typeof pushback !== "object" || pushback === null) return null;
+  return pushback.exactlyMs >= 0 ? Math.min(pushback.exactlyMs, MAX_TIMER_MS) : null;
 }
