@@ -37,8 +37,8 @@ describe("plimsoll explain", () => {
   });
 
   it.each([
-    [["basketly", "--setting", "C99"], '--setting is "C99"'],
-    [["file", "no-such-file.json"], '<path> is "no-such-file.json"'],
+    [["basketly", "--setting", "C99"], '--setting: "C99" is not allowed'],
+    [["file", "no-such-file.json"], '<path>: "no-such-file.json" is not allowed'],
     [["file", command], "a JSON file that can be read"],
   ])("refuses %j in a line that says what is allowed", (args, message) => {
     const { status, stdout, stderr } = plimsoll(...args);

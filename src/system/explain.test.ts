@@ -117,7 +117,7 @@ describe("an explanation", () => {
     expect(sentences).toMatchInlineSnapshot(`
       [
         "When all of this was not enough, its fallback function answers (within 100 ms), marked as degraded.",
-        "A call makes up to 4 attempts, each given up after 60 ms, all of it bounded by 2 s; it is answered within 325 ms.",
+        "A call makes up to 4 attempts, each given up after 60 ms, all of it bounded by 2 s; it is answered within 445 ms.",
         "A further attempt is sent beside a slow one after what 95 % of attempts take (after 100 were seen).",
         "Before its repeats it waits at most 25 ms.",
         "Any attempt that failed in passing may be repeated: it is idempotent.",
