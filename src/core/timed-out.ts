@@ -37,8 +37,6 @@ export class TimedOut implements Failed {
 }
 
 /** An exit as plain data. */
-export function plain(exit: Exit): Exit {
-  if (exit instanceof TimedOut) return exit.plain;
-  if (exit.kind !== "ok" || !(exit.degradedBy instanceof TimedOut)) return exit;
-  return { ...exit, degradedBy: exit.degradedBy.plain };
+export function plain<E extends Exit>(exit: E): E | Failed {
+  return exit instanceof TimedOut ? exit.plain : exit;
 }

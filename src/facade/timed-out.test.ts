@@ -45,11 +45,14 @@ it("stands in an outcome as plain data, also where a fallback replaced it", asyn
   const runtime = new VirtualRuntime();
   const stock = dependency({ name: "stock" }, runtime);
   const plainly = stock.operation("view", { attemptTimeoutMs: 60 }).outcome(never);
-  const replaced = stock.operation("badges", { attemptTimeoutMs: 60, fallback: () => 0 }).outcome(never);
+  const seen: unknown[] = [];
+  const fallback = (because: unknown): number => seen.push(because);
+  const replaced = stock.operation("badges", { attemptTimeoutMs: 60, fallback }).outcome(never);
   runtime.runToIdle();
   const failure = { kind: "failed", class: "transient", effect: "unknown", ended: "timeout" };
   expect({ ...(await plainly) }).toMatchObject({ ...failure, error: { limitMs: 60, operation: "view" } });
-  expect({ ...(await replaced) }).toMatchObject({ kind: "ok", value: 0 });
+  expect({ ...(await replaced) }).toMatchObject({ kind: "ok", value: 1 });
   const { degradedBy } = (await replaced) as { degradedBy: Failed };
   expect({ ...degradedBy }).toMatchObject({ ...failure, error: { limitMs: 60, operation: "badges" } });
+  expect(seen).toEqual([degradedBy]);
 });

@@ -13,6 +13,7 @@ import type { Leaf } from "../leaf.ts";
 import type { Process } from "../progress.ts";
 import type { Random } from "../random.ts";
 import type { Binding, Guard } from "../stack.ts";
+import { plain } from "../timed-out.ts";
 import { type FallbackOption, type FallbackSettings, fallbackSettings } from "./options.ts";
 
 /** The plan of the primary: its time ends early enough for a substitute. */
@@ -45,13 +46,13 @@ export class FallbackGuard implements Sequence {
     this.random = at.runtime.random.fork(`fallback ${at.dependency}.${at.operation}`);
   }
 
-  /** What it replaces, or null when the exit stands. Asked once for each exit: a good answer is kept here. */
+  /** What it replaces, as the substitute will see it; null when the exit stands. Asked once for each exit: a good answer is kept here. */
   replaces(exit: Exit, call: Call, now: number): Failed | Rejected | null {
     const { kept, permanent } = this.settings;
     if (exit.kind === "ok") return this.mindsAnswers ? this.minds(exit, call, now) : null;
     if (exit.kind === "cancelled" || (exit.kind === "failed" && exit.class === "permanent" && !permanent))
       return null;
-    return kept !== null && kept.of(call, now) === null ? null : exit;
+    return kept !== null && kept.of(call, now) === null ? null : plain(exit);
   }
 
   private minds(exit: Ok<unknown>, call: Call, now: number): Exercised | null {
