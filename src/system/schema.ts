@@ -1,7 +1,7 @@
 /** The shape of a system file, for zod: what `types.ts` says, with the ranges. Messages name what is allowed. */
 import { z } from "zod";
 import { adaptiveThrottle, budget, bulkhead, guards, queue, rateLimit } from "./guard-schema.ts";
-import { ms, name, named, oneOf, range, whole } from "./numbers.ts";
+import { ms, name, named, oneOf, range, share, whole } from "./numbers.ts";
 
 const call = named(/^[A-Za-z0-9][A-Za-z0-9_-]*\.[A-Za-z0-9][A-Za-z0-9_-]*$/, "a call as service.operation");
 const edgeName = named(
@@ -60,8 +60,9 @@ const fault = z.discriminatedUnion(
       toS: second,
     }),
     z.strictObject({ kind: z.literal("cancelsLost"), edge: edgeName }),
+    z.strictObject({ kind: z.literal("stall"), edge: edgeName, probability: share, ms }),
   ],
-  { error: 'kind "slow" or "cancelsLost"' },
+  { error: 'kind "slow", "cancelsLost" or "stall"' },
 );
 
 /** The schema of a system file. */

@@ -130,7 +130,9 @@ export type FaultSpec =
       readonly toS: number;
     }
   /** Cancels on this edge never arrive, although they are sent. */
-  | { readonly kind: "cancelsLost"; readonly edge: string };
+  | { readonly kind: "cancelsLost"; readonly edge: string }
+  /** Some requests on this edge get stuck on their way, by themselves, whatever the load. */
+  | { readonly kind: "stall"; readonly edge: string; readonly probability: number; readonly ms: number };
 
 /** A system file. */
 export interface SystemFile {
