@@ -6,7 +6,7 @@ import type { Evidence } from "../evidence.ts";
 import { PerKey, type PerKeyOptions } from "../keyed/per-key.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Binding, Guard } from "../stack.ts";
-import { type BreakerState, CircuitBreaker, type Closed, type Verdict } from "./machine.ts";
+import { type BreakerState, CircuitBreaker, type Closed, type Open, type Verdict } from "./machine.ts";
 import { type BreakerOptions, BreakerPolicy } from "./options.ts";
 import { Passing, Probing } from "./permits.ts";
 
@@ -15,6 +15,18 @@ const RAMPING = rejected("breaker", "closed lately, a part of the calls passes")
 const FORCED = rejected("breaker", "forced open");
 /** Given to calls that pass although the breaker would refuse them: they are no evidence. */
 const NO_EVIDENCE: Permit = { settle() {}, release() {} };
+
+/** One refusal serves a whole open period; its hint is worked out when somebody reads it. */
+function openRefusal(open: Open, runtime: Runtime): Rejected {
+  return {
+    kind: "rejected",
+    by: "breaker",
+    reason: "open",
+    get retryAfterMs() {
+      return Math.max(0, open.until - runtime.now());
+    },
+  };
+}
 
 /** Where a breaker stands: the same for all breakers of an operation. */
 export interface BreakerPlace {
@@ -29,8 +41,8 @@ export class BreakerGuard implements Admitter {
   readonly machine: CircuitBreaker;
   readonly at: BreakerPlace;
   private passing: Passing | null = null;
-  private refusedIn: BreakerState | null = null;
-  private refusal: Rejected = PROBING;
+  /** The refusal of the last open period, or null. */
+  private refusing: { readonly open: Open; readonly refusal: Rejected } | null = null;
   /** Decides whether the next call passes while it comes back by a ramp; uniform in [0, 1). */
   private draw: number;
 
@@ -112,21 +124,10 @@ export class BreakerGuard implements Admitter {
     return machine.policy.rampMs > 0 && this.draw >= machine.passingShare(closed, now);
   }
 
-  /** One refusal serves a whole open period; its hint is worked out when somebody reads it. */
-  private openRefusal(open: BreakerState & { name: "open" }): Rejected {
-    if (this.refusedIn !== open) {
-      const { runtime } = this.at;
-      this.refusedIn = open;
-      this.refusal = {
-        kind: "rejected",
-        by: "breaker",
-        reason: "open",
-        get retryAfterMs() {
-          return Math.max(0, open.until - runtime.now());
-        },
-      };
-    }
-    return this.refusal;
+  private openRefusal(open: Open): Rejected {
+    if (this.refusing === null || this.refusing.open !== open)
+      this.refusing = { open, refusal: openRefusal(open, this.at.runtime) };
+    return this.refusing.refusal;
   }
 
   /** Reports that the state is no longer `before`, if so. */

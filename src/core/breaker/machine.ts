@@ -31,7 +31,7 @@ export interface Closed {
 }
 
 /** Open: refuses until `until`. */
-interface Open {
+export interface Open {
   readonly name: "open";
   readonly until: number;
 }

@@ -22,7 +22,6 @@ const BITS = 30;
 
 /** The last `calls` outcomes, one bit each. */
 export class CountWindow implements Window {
-  readonly timed = false;
   total = 0;
   failures = 0;
   private readonly calls: number;
@@ -32,6 +31,10 @@ export class CountWindow implements Window {
   constructor(calls: number) {
     this.calls = calls;
     this.words = new Array(Math.ceil(calls / BITS)).fill(0);
+  }
+
+  get timed(): boolean {
+    return false;
   }
 
   add(failed: boolean): void {
@@ -51,7 +54,6 @@ const BUCKETS = 10;
 
 /** The outcomes of the last `ms`, to within a tenth of it. */
 export class TimeWindow implements Window {
-  readonly timed = true;
   total = 0;
   failures = 0;
   private readonly bucketMs: number;
@@ -61,6 +63,10 @@ export class TimeWindow implements Window {
 
   constructor(ms: number) {
     this.bucketMs = ms / BUCKETS;
+  }
+
+  get timed(): boolean {
+    return true;
   }
 
   add(failed: boolean, now: number): void {
