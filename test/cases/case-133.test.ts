@@ -1,10 +1,13 @@
 // Case 133: nonsense settings accepted. Every number of every guard is tried with every kind of nonsense.
 import { expect, it } from "vitest";
 import {
+  adaptiveThrottle,
+  aimd,
   Backoff,
   BreakerPolicy,
   breaker,
   bulkhead,
+  coalesce,
   DeadlineGuard,
   DependencyPolicy,
   deadline,
@@ -16,12 +19,16 @@ import {
   jittered,
   OptionError,
   RetryBudget,
+  rateLimit,
   retry,
   Stack,
   timeout,
 } from "../../src/core/index.ts";
 import { AdmissionQueue } from "../../src/core/queue/machine.ts";
 import { VirtualRuntime } from "../../src/testing/index.ts";
+
+/** No number, and no options: its first missing field may be named instead. */
+const EMPTY = {};
 
 const nonsense: readonly unknown[] = [
   Number.NaN,
@@ -34,7 +41,7 @@ const nonsense: readonly unknown[] = [
   "",
   null,
   true,
-  {},
+  EMPTY,
   1e12,
   2 ** 31,
   1.5,
@@ -77,7 +84,7 @@ const numbers: readonly Numeric[] = [
   { field: "backoff.factor", build: (v) => new Backoff({ kind: "exponential", factor: v }), means: [1.5] },
   { field: "budget.ratio", build: (v) => new RetryBudget({ ratio: v }), means: [0] },
   { field: "budget.burst", build: (v) => new RetryBudget({ burst: v }), means: [0] },
-  { field: "hedge.delayMs", build: (v) => stack(hedge({ delayMs: v })), means: [1.5] },
+  { field: "hedge.delayMs", build: (v) => stack(hedge({ delayMs: v })), means: [1.5, EMPTY] },
   {
     field: "fallback.reserveMs",
     build: (v) => stack(fallback({ run: () => 1, reserveMs: v })),
@@ -88,8 +95,50 @@ const numbers: readonly Numeric[] = [
     build: (v) => stack(fallback({ run: () => 1, timeoutMs: v })),
     means: [1.5],
   },
+  { field: "hedge.attempts", build: (v) => stack(hedge({ delayMs: 5, attempts: v })) },
+  { field: "hedge.quietMs", build: (v) => stack(hedge({ delayMs: 5, quietMs: v })), means: [0, 1.5] },
+  { field: "hedge.delayMs.minSamples", build: (v) => stack(hedge({ delayMs: { minSamples: v } })) },
+  {
+    field: "bulkhead.maxBytes",
+    build: (v) => stack(bulkhead({ limit: 1, maxBytes: v })),
+    means: [Infinity, 0, 1e12, 2 ** 31, 1.5],
+  },
+  { field: "bulkhead.limit.initial", build: (v) => stack(bulkhead({ limit: aimd({ initial: v }) })) },
+  { field: "adaptiveThrottle.k", build: (v) => stack(adaptiveThrottle({ k: v })), means: [1.5] },
+  { field: "adaptiveThrottle.windowMs", build: (v) => stack(adaptiveThrottle({ windowMs: v })) },
+  {
+    field: "adaptiveThrottle.maxRefused",
+    build: (v) => stack(adaptiveThrottle({ maxRefused: v })),
+    means: [0],
+  },
+  { field: "rateLimit.limit", build: (v) => stack(rateLimit({ limit: v })), means: [1.5] },
+  {
+    field: "rateLimit.windowMs",
+    build: (v) => stack(rateLimit({ limit: 1, windowMs: v })),
+    means: [1e12, 2 ** 31, 1.5],
+  },
+  { field: "rateLimit.burst", build: (v) => stack(rateLimit({ limit: 1, burst: v })), means: [1.5] },
+  { field: "coalesce.maxWaiting", build: (v) => stack(coalesce({ maxWaiting: v })) },
+  {
+    field: "coalesce.shareFailuresMs",
+    build: (v) => stack(coalesce({ shareFailuresMs: v })),
+    means: [0, 1.5],
+  },
+  { field: "breaker.slowCallMs", build: (v) => new BreakerPolicy({ slowCallMs: v }), means: [1.5] },
+  { field: "breaker.slowCallRate", build: (v) => new BreakerPolicy({ slowCallRate: v }) },
+  { field: "breaker.consecutiveFailures", build: (v) => new BreakerPolicy({ consecutiveFailures: v }) },
+  { field: "breaker.rampMs", build: (v) => new BreakerPolicy({ rampMs: v }), means: [0, 1.5] },
+  {
+    field: "stock.view.fallback.exercise",
+    build: (v) => policy({ fallback: { run: () => 1, exercise: v } }),
+    means: [0],
+  },
+  {
+    field: "stock.budget.maxTokens",
+    build: (v) => policy({}, { budget: { kind: "grpc", maxTokens: v, tokenRatio: 1 } }),
+  },
   { field: "limit", build: (v) => new Gate(v) },
-  { field: "limit", build: (v) => Object.assign(new Gate(1), { limit: v }) },
+  { field: "limit", build: (v) => new Gate(1).resize(v) },
   { field: "bulkhead.limit", build: (v) => stack(bulkhead({ limit: v })) },
   {
     field: "bulkhead.reclaimAbandonedAfterMs",
@@ -140,7 +189,7 @@ const numbers: readonly Numeric[] = [
   { field: "stock.view.totalTimeoutMs", build: (v) => policy({ totalTimeoutMs: v }), means: [1.5] },
   { field: "stock.view.minUsefulMs", build: (v) => policy({ minUsefulMs: v }), means: [0, 1.5] },
   { field: "stock.view.retry.attempts", build: (v) => policy({ retry: { attempts: v } }) },
-  { field: "stock.view.hedge.delayMs", build: (v) => policy({ hedge: { delayMs: v } }), means: [1.5] },
+  { field: "stock.view.hedge.delayMs", build: (v) => policy({ hedge: { delayMs: v } }), means: [1.5, EMPTY] },
   { field: "stock.view.breaker.openMs", build: (v) => policy({ breaker: { openMs: v } }), means: [1.5] },
   { field: "stock.view.bulkhead.limit", build: (v) => policy({ bulkhead: { limit: v } }) },
   {
@@ -166,7 +215,9 @@ it.each(numbers.map((number) => [number.field, number] as const))(
       if (means.includes(value)) expect(thrown, label).toBeNull();
       else {
         expect(thrown, label).toBeInstanceOf(OptionError);
-        expect((thrown as OptionError).field, label).toBe(field);
+        const named = (thrown as OptionError).field;
+        if (value === EMPTY) expect(named.startsWith(field), label).toBe(true);
+        else expect(named, label).toBe(field);
       }
     }
   },
