@@ -5,6 +5,7 @@ export default defineConfig({
     include: ["{src,test,bench,cli,shop,web}/**/*.test.ts"],
     update: "none", // a snapshot is written only when somebody asks (`--update`), never because it is missing
     exclude: ["**/node_modules/**", "**/dist/**"],
+    globalSetup: ["test/lib/postgres-host.ts"], // starts nothing until a test asks for it
     testTimeout: 300_000, // no test has a wall-clock limit: this one only ends a test that hangs
   },
 });

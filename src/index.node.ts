@@ -1,9 +1,7 @@
 /** Plimsoll on Node: the same names, with Node's clock, timers and async context plugged in. */
-import { plugHost } from "./facade/host.ts";
-import { contextReader, outsideRequest } from "./node/context.ts";
-import { nodeRuntime } from "./node/runtime.ts";
+import { plugNode } from "./node/host.ts";
 
-plugHost({ runtime: nodeRuntime, ambient: contextReader(), outsideRequest });
+plugNode();
 
 export * from "./index.ts";
 export { type CheckpointOptions, checkpoint } from "./node/checkpoint.ts";

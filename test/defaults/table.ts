@@ -63,6 +63,9 @@ export const DEFAULTS: readonly Default[] = [
   // retry and backoff
   row("RetryOptions.attempts", "3", 3, () => new RetryPolicy({}, null, 0).attempts),
   row("RetryOptions.backoff", "fullJitter()", [25, 50, 10_000], () => seen.waits()),
+  row("RetryOptions.only", "all failures that may be repeated", 3, () =>
+    seen.attemptsOf({ idempotent: true, retry: {} }),
+  ),
   row("GrowthOptions.baseMs", "50", 50, () => seen.waits(exponential())[0]),
   row("GrowthOptions.capMs", "20,000", 20_000, () => seen.waits(exponential())[2]),
   row("GrowthOptions.factor", "2", 2, () => (seen.waits(exponential())[1] ?? 0) / 50),

@@ -44,6 +44,17 @@ describe("RetryPolicy", () => {
     expect(decide(transient, { policy: new RetryPolicy({ attempts: 1 }, null, 0) })).toBeNull();
   });
 
+  it("repeats nothing but what was not sent, where that is all it is to repeat", () => {
+    const policy = new RetryPolicy({ only: "unsent", backoff: constant(100) }, null, 0);
+    const harmless = callOf(Infinity, true);
+    for (const exit of [transient, failed("x", "transient", { ended: "timeout", effect: "none" })]) {
+      expect(decide(exit, { call: harmless, policy })).toBeNull();
+    }
+    const unsent = failed("x", "throttling", { ended: "unsent", effect: "none" });
+    expect(decide(unsent, { call: callOf(Infinity, false), policy })).toMatchObject({ kind: "again" });
+    expect(() => new RetryPolicy({ only: "sent" } as never, null, 0)).toThrow("retry.only is ");
+  });
+
   it("repeats what may have taken effect only if a repeat is harmless", () => {
     const keyed = callOf(Infinity, false, { ...PLAIN_CALL, idempotencyKey: "k" });
     const write: Call = callOf(Infinity, false);

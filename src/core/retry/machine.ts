@@ -11,7 +11,7 @@ import { Backoff, type BackoffOption } from "../backoff/machine.ts";
 import type { Budget, Token } from "../budget/budget.ts";
 import { type Call, type Exit, type Failed, type Rejected, rejected } from "../call.ts";
 import { EVIDENCE, endingOf } from "../evidence.ts";
-import { checkKeys, checkNumber, orDefault } from "../options.ts";
+import { checkKeys, checkNumber, checkOneOf, orDefault } from "../options.ts";
 import type { Random } from "../random.ts";
 import { MAX_TIMER_MS } from "../runtime.ts";
 
@@ -21,6 +21,11 @@ export interface RetryOptions {
   readonly attempts?: number;
   /** Waits between attempts. Default `fullJitter()` (AWS Architecture Blog): jitter is on unless you type otherwise. */
   readonly backoff?: BackoffOption;
+  /**
+   * `"unsent"` repeats only attempts that certainly did not leave this process: their connection failed. Default: all
+   * failures that may be repeated.
+   */
+  readonly only?: "unsent";
 }
 
 /** Try again, after this wait. */
@@ -41,17 +46,20 @@ const NO_TIME: Rejected = rejected("deadline", "no time for another attempt");
 export class RetryPolicy {
   readonly attempts: number;
   private readonly backoff: Backoff;
+  private readonly unsentOnly: boolean;
   private readonly budget: Budget | null;
   private readonly minUsefulMs: number;
 
   constructor(options: RetryOptions, budget: Budget | null, minUsefulMs: number, field = "retry") {
-    checkKeys(field, options, ["attempts", "backoff"]);
+    checkKeys(field, options, ["attempts", "backoff", "only"]);
     this.attempts = checkNumber(`${field}.attempts`, orDefault(options.attempts, 3), {
       min: 1,
       max: 100,
       integer: true,
     });
     this.backoff = new Backoff(options.backoff, `${field}.backoff`);
+    this.unsentOnly =
+      options.only !== undefined && checkOneOf(`${field}.only`, options.only, ["unsent"]) === "unsent";
     this.budget = budget;
     this.minUsefulMs = minUsefulMs;
   }
@@ -91,7 +99,7 @@ export class RetryPolicy {
   /** Undefined when a repeat is worth a try. */
   private eligible(exit: Failed, call: Call): Rejected | null | undefined {
     const rule = EVIDENCE[endingOf(exit)].retry;
-    if (rule === "never") return null;
+    if (rule === "never" || (this.unsentOnly && exit.ended !== "unsent")) return null;
     if (exit.pushback === "never") return TOLD_NOT_TO;
     if (rule === "always" || exit.effect === "none" || call.repeatable) return undefined;
     return NOT_REPEATABLE;

@@ -5,7 +5,7 @@ import { dependency, fullJitter, type OperationOptions } from "../../index.node.
 import { fetch } from "./fetch.ts";
 
 const options: OperationOptions = {
-  attemptTimeoutMs: 60,
+  attemptTimeoutMs: 500,
   retry: { attempts: 3, backoff: fullJitter({ baseMs: 1, capMs: 1 }) },
 };
 

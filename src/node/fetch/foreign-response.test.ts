@@ -49,7 +49,7 @@ async function held(path: string, send: NonNullable<FetchOptions["fetch"]>) {
     if (request.url === "/whole") response.end();
   });
   const stock = dependency({ name: "stock", bulkhead: { limit: 1 } });
-  const view = stock.operation("view", { classify: () => undefined, attemptTimeoutMs: 60 });
+  const view = stock.operation("view", { classify: () => undefined, attemptTimeoutMs: 500 });
   const work = createFetch({ fetch: send });
   const response = await view((attempt) => work(`${url}${path}`, attempt));
   return { response, places: () => stock.bulkhead?.gate.held };

@@ -1,0 +1,9 @@
+/** What Node plugs into the promise shell: its runtime, and the request that is being served. */
+import { plugHost } from "../facade/host.ts";
+import { contextReader, outsideRequest } from "./context.ts";
+import { nodeRuntime } from "./runtime.ts";
+
+/** Plugs Node in. Doing it again changes nothing. */
+export function plugNode(): void {
+  plugHost({ runtime: nodeRuntime, ambient: contextReader(), outsideRequest });
+}
