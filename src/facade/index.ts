@@ -1,6 +1,6 @@
 /** The promise shell. */
+export type { CallOptions } from "./call-options.ts";
 export {
-  type CallOptions,
   type Dependency,
   dependency,
   type NotRaw,

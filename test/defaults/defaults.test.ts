@@ -13,7 +13,12 @@ const MUST_BE_GIVEN = ["runtime", "dependency", "operation", "perform"].map(
   (field) => `StackOptions.${field}`,
 );
 
-const declared = [...optionsIn(root, "src/core"), ...optionsIn(root, "src/testing")].filter(
+/** Elsewhere only what is not left to the caller alone has a row. */
+const ofCallers = [...optionsIn(root, "src/facade"), ...optionsIn(root, "src/node")].filter(
+  ({ option, byDefault }) => byDefault !== "none" && !/^(?:Fetch|Handler|NodeRuntime)Options/.test(option),
+);
+
+const declared = [...optionsIn(root, "src/core"), ...optionsIn(root, "src/testing"), ...ofCallers].filter(
   ({ option }) => !MUST_BE_GIVEN.includes(option),
 );
 

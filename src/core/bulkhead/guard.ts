@@ -26,7 +26,7 @@ export interface BulkheadOptions {
    */
   readonly limit: number | LimitSpec;
   /**
-   * Bytes in flight at most, in the calls' own word (`bytes`), 0 to 2^53 − 1, or Infinity. Default Infinity. Who is
+   * Bytes in flight at most, in the calls' own word (`bytes`), 0 or more, or Infinity. Default Infinity. Who is
    * larger than that by itself is refused.
    */
   readonly maxBytes?: number;
