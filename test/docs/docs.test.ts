@@ -2,9 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { format } from "node:util";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { explainText } from "../../cli/src/explain-text.ts";
 import { report } from "../../cli/src/replay/report.ts";
 import { EVIDENCE } from "../../src/core/index.ts";
 import { replayBasketly } from "../../src/sim/index.ts";
+import { basketlySystem, explainSystem, parametersOf } from "../../src/system/index.ts";
 import { optionsIn, plain } from "../lib/options.ts";
 import { root } from "../lib/repo.ts";
 import { compileErrors, removeExamples, writeExamples } from "./examples.ts";
@@ -62,6 +64,18 @@ describe("replays", () => {
   );
   it.each(replays)("$page:$line ends as the page says", { timeout: 60_000 }, ({ code, next }: Block) => {
     const lines = report(replayBasketly(flags(code)).replay).split("\n");
+    for (const line of next?.code.trimEnd().split("\n") ?? []) expect(lines).toContain(line);
+  });
+});
+
+describe("explanations", () => {
+  const command = /^npx plimsoll explain basketly --setting (\S+)\n$/;
+  const explained = pages.flatMap(({ blocks }) =>
+    blocks.filter(({ code, next }) => command.test(code) && next?.info === "text"),
+  );
+  it.each(explained)("$page:$line reads as the page says", ({ code, next }: Block) => {
+    const parameters = parametersOf(command.exec(code)?.[1] ?? "");
+    const lines = explainText(explainSystem(basketlySystem(parameters as never))).split("\n");
     for (const line of next?.code.trimEnd().split("\n") ?? []) expect(lines).toContain(line);
   });
 });
