@@ -3,7 +3,11 @@ import { plugHost } from "./facade/host.ts";
 import { contextReader, outsideRequest } from "./node/context.ts";
 import { nodeRuntime } from "./node/runtime.ts";
 
-plugHost({ runtime: nodeRuntime, ambient: contextReader(), outsideRequest });
+plugHost({
+  runtime: nodeRuntime,
+  ambient: contextReader(),
+  outsideRequest,
+  nextTurn: (fn) => void setImmediate(fn),
+});
 
 export * from "./index.ts";
-export { type CheckpointOptions, checkpoint } from "./node/checkpoint.ts";

@@ -1,5 +1,6 @@
 /** The promise shell. */
 export type { CallOptions } from "./call-options.ts";
+export { type CheckpointOptions, checkpoint } from "./checkpoint.ts";
 export {
   type Dependency,
   dependency,

@@ -13,12 +13,10 @@ const MUST_BE_GIVEN = ["runtime", "dependency", "operation", "perform"].map(
   (field) => `StackOptions.${field}`,
 );
 
-/** Elsewhere only what is not left to the caller alone has a row. */
-const ofCallers = [...optionsIn(root, "src/facade"), ...optionsIn(root, "src/node")].filter(
-  ({ option, byDefault }) => byDefault !== "none" && !/^(?:Fetch|Handler|NodeRuntime)Options/.test(option),
-);
+/** What a call says about itself has a row only where something holds if it says nothing. */
+const ofCalls = optionsIn(root, "src/facade").filter(({ byDefault }) => byDefault !== "none");
 
-const declared = [...optionsIn(root, "src/core"), ...optionsIn(root, "src/testing"), ...ofCallers].filter(
+const declared = [...optionsIn(root, "src/core"), ...optionsIn(root, "src/testing"), ...ofCalls].filter(
   ({ option }) => !MUST_BE_GIVEN.includes(option),
 );
 

@@ -47,7 +47,7 @@ import {
   type TimeLimit,
   timeLimit,
 } from "../../src/facade/index.ts";
-import { checkpoint } from "../../src/node/checkpoint.ts";
+import { checkpoint } from "../../src/index.node.ts";
 import { VirtualRuntime } from "../../src/testing/index.ts";
 import { fault, Lab } from "../lib/lab.ts";
 

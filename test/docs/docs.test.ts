@@ -137,11 +137,7 @@ const tableOf = (name: string): Record<string, string>[] =>
   tableUnder(page(`docs/${PAGES.get(name)}.md`), `\`${name}\``);
 
 describe("options", () => {
-  const options = [
-    ...optionsIn(root, "src/core"),
-    ...optionsIn(root, "src/facade"),
-    ...optionsIn(root, "src/node").filter((option) => option.interface === "CheckpointOptions"),
-  ];
+  const options = [...optionsIn(root, "src/core"), ...optionsIn(root, "src/facade")];
   const interfaces = sorted(options.map((option) => option.interface));
 
   it("have a page each", () => {

@@ -17,7 +17,7 @@ import {
   TokenBucket,
 } from "../../src/core/index.ts";
 import { dependency, every, shield, TimeLimit, timeLimit } from "../../src/facade/index.ts";
-import { checkpoint } from "../../src/node/checkpoint.ts";
+import { checkpoint } from "../../src/index.node.ts";
 import { VirtualRuntime } from "../../src/testing/index.ts";
 
 type Field = Readonly<Record<string, number>>;
