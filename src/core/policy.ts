@@ -22,7 +22,7 @@ import { hedge } from "./hedge/guard.ts";
 import type { HedgeOptions } from "./hedge/machine.ts";
 import type { PerKeyOptions } from "./keyed/per-key.ts";
 import type { Judge } from "./leaf.ts";
-import { checkFunction, checkKeys, checkMs, checkOneOf, orDefault } from "./options.ts";
+import { checkFunction, checkKeys, checkMs, checkObject, checkOneOf, orDefault } from "./options.ts";
 import type { Answer, CallProcess } from "./progress.ts";
 import { RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
 import { retry } from "./retry/guard.ts";
@@ -163,6 +163,7 @@ export class OperationPolicy {
     if (options.decides !== undefined) checkDecides(options, field);
     this.dependency = dependency;
     this.name = name;
+    if (options.breaker !== undefined) checkObject(`${field}.breaker`, options.breaker);
     const { perKey, ...rest } = options.breaker ?? {};
     const settled = options.breaker === undefined ? null : new BreakerPolicy(rest, `${field}.breaker`);
     this.breaker = settled === null || perKey !== undefined ? null : new CircuitBreaker(settled);

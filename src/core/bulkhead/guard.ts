@@ -68,7 +68,8 @@ export class Bulkhead implements Admitter, Room, Permit {
   constructor(options: BulkheadOptions, runtime: Runtime, field = "bulkhead") {
     checkKeys(field, options, ["limit", "maxBytes", "queue", "reclaimAbandonedAfterMs"]);
     const { limit, maxBytes } = options;
-    this.learning = typeof limit === "object" ? learningLimit(limit, runtime, `${field}.limit`) : null;
+    this.learning =
+      typeof limit === "object" && limit !== null ? learningLimit(limit, runtime, `${field}.limit`) : null;
     this.places = new Gate(
       this.learning === null ? (limit as number) : this.learning.limit,
       `${field}.limit`,

@@ -84,6 +84,7 @@ const KEYS = {
 /** The limit that `spec` describes. `random` is uniform in [0, 1). */
 export function concurrencyLimit(spec: LimitSpec, random: () => number, field = "limit"): ConcurrencyLimit {
   checkObject(field, spec);
+  if (!("kind" in spec)) throw new OptionError(field, spec, "a number, aimd() or latencyAimd()");
   const kind = checkOneOf(`${field}.kind`, spec.kind, ["aimd", "latencyAimd"]);
   checkKeys(field, spec, KEYS[kind]);
   return kind === "aimd"
