@@ -2,6 +2,7 @@
 import { bindEdge } from "./bind.ts";
 import { type Explanation, explain } from "./explain.ts";
 import { attemptsAlong, type PathAttempts } from "./paths.ts";
+import { stubs } from "./stubs.ts";
 import type { SystemFile } from "./types.ts";
 
 /** One operation of one edge, explained. */
@@ -19,9 +20,7 @@ export interface ExplainedSystem {
 
 /** Explains a system file. Its fallbacks are named, and not run: it needs no code behind the names. */
 export function explainSystem(system: SystemFile): ExplainedSystem {
-  const functions = {
-    fallbacks: Object.fromEntries(fallbacksOf(system).map((name) => [name, () => undefined])),
-  };
+  const functions = stubs(system);
   const operations = Object.keys(system.edges).flatMap((edge) => {
     const [from = "", to = ""] = edge.split(" -> ");
     const bound = bindEdge(system, from, to, functions);
@@ -32,13 +31,4 @@ export function explainSystem(system: SystemFile): ExplainedSystem {
     }));
   });
   return { operations, paths: attemptsAlong(system, functions) };
-}
-
-function fallbacksOf({ edges }: SystemFile): string[] {
-  return Object.values(edges).flatMap((edge) =>
-    Object.values(edge.operations).flatMap(({ fallback }) => {
-      if (fallback === undefined) return [];
-      return [typeof fallback === "string" ? fallback : fallback.run];
-    }),
-  );
 }

@@ -165,17 +165,29 @@ const breaker = z.strictObject({
     .optional(),
 });
 
+const ofAllFallbacks = {
+  reserveMs: ms.optional(),
+  timeoutMs: timeoutMs.optional(),
+  permanent: z.boolean().optional(),
+  exercise: share.optional(),
+};
+
 const fallback = z.union(
   [
     name,
+    z.strictObject({ run: name, ...ofAllFallbacks }),
     z.strictObject({
-      run: name,
-      reserveMs: ms.optional(),
-      timeoutMs: timeoutMs.optional(),
-      permanent: z.boolean().optional(),
+      kind: z.literal("stale"),
+      maxAgeMs: timeoutMs,
+      maxKeys: whole(2, 10_000_000).optional(),
+      ...ofAllFallbacks,
     }),
+    z.strictObject({ kind: z.literal("default"), value: z.json(), ...ofAllFallbacks }),
   ],
-  { error: "the name of a function, or { run, reserveMs, timeoutMs, permanent }" },
+  {
+    error:
+      "the name of a function, or { run, reserveMs, timeoutMs, permanent, exercise }, or one of kind stale (maxAgeMs) or default (value)",
+  },
 );
 
 /** How calls of one operation are guarded. */
@@ -198,4 +210,5 @@ export const guards: z.ZodType = z.strictObject({
   bulkhead: bulkhead.optional(),
   hedge: hedge.optional(),
   fallback: fallback.optional(),
+  decides: oneOf("authorization", "integrity").optional(),
 });
