@@ -62,12 +62,12 @@ export const DEFAULTS: readonly Default[] = [
     return [ratio, burst];
   }),
   row("DependencyOptions.rateLimit", "none", null, () => stock().rateLimit),
-  row("DependencyOptions.adaptiveThrottle", "none is refused", null, () => stock().adaptiveThrottle),
+  row("DependencyOptions.adaptiveThrottle", "none", null, () => stock().adaptiveThrottle),
   row("OperationOptions.idempotent", "false", 1, () => seen.attemptsOf({ retry: {} })),
   row("OperationOptions.attemptTimeoutMs", "none", Infinity, () => seen.attemptOf().timeoutMs),
   row("OperationOptions.totalTimeoutMs", "none", Infinity, () => seen.attemptOf().deadline),
   row("OperationOptions.minUsefulMs", "0", 0, () => seen.attemptOf().leaf.minUsefulMs),
-  row("OperationOptions.coalesce", "none shares", 2, () => seen.sentByTwo({ idempotent: true })),
+  row("OperationOptions.coalesce", "none", 2, () => seen.sentByTwo({ idempotent: true })),
   row("OperationOptions.retry", "none", 1, () => seen.attemptsOf({ idempotent: true })),
   row("OperationOptions.breaker", "none", [null, null], () => {
     const { breaker: one, breakers } = seen.operationOf();
