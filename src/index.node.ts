@@ -4,4 +4,3 @@ import { plugNode } from "./node/host.ts";
 plugNode();
 
 export * from "./index.ts";
-export { type CheckpointOptions, checkpoint } from "./node/checkpoint.ts";

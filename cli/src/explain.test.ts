@@ -29,7 +29,7 @@ describe("plimsoll explain", () => {
       expect(status).toBe(0);
       const { operations, paths } = JSON.parse(stdout);
       const view = operations.find((each: { operation: string }) => each.operation === "view");
-      expect(view).toMatchObject({ edge: "shop-api -> stock", worst: { attempts: 2, longestMs: 245 } });
+      expect(view).toMatchObject({ edge: "shop-api -> stock", worst: { attempts: 2, longestMs: 325 } });
       expect(paths).toContainEqual({ action: "cart", at: "database.read", attempts: 4 });
     } finally {
       rmSync(folder, { recursive: true, force: true });

@@ -2,16 +2,15 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import {
-  attemptsAlong,
   basketlySystem,
-  bindEdge,
-  explain,
+  explainSystem,
   parametersOf,
   readSystem,
   SETTINGS,
   SystemError,
   type SystemFile,
 } from "plimsoll/system";
+import { explainText } from "./explain-text.ts";
 
 /** The command `explain`. */
 export function explainCommand(): Command {
@@ -51,46 +50,11 @@ function parsed(path: string): unknown {
 
 function print(system: () => SystemFile, json: boolean): void {
   try {
-    const explained = explainedSystem(system());
-    process.stdout.write(json ? `${JSON.stringify(explained)}\n` : text(explained));
+    const explained = explainSystem(system());
+    process.stdout.write(json ? `${JSON.stringify(explained)}\n` : explainText(explained));
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     console.error(`plimsoll: ${error.message}`);
     process.exitCode = 1;
   }
-}
-
-/** Every operation of every edge, and what one action comes to along its way. Fallbacks are named, and not run. */
-function explainedSystem(system: SystemFile) {
-  const functions = {
-    fallbacks: Object.fromEntries(fallbacksOf(system).map((name) => [name, () => undefined])),
-  };
-  const operations = Object.keys(system.edges).flatMap((edge) => {
-    const [from = "", to = ""] = edge.split(" -> ");
-    const bound = bindEdge(system, from, to, functions);
-    return Object.entries(bound.operations).map(([operation, options]) => ({
-      edge,
-      operation,
-      ...explain(bound.dependency, options),
-    }));
-  });
-  return { operations, paths: attemptsAlong(system, functions) };
-}
-
-function fallbacksOf({ edges }: SystemFile): string[] {
-  return Object.values(edges).flatMap((edge) =>
-    Object.values(edge.operations).flatMap(({ fallback }) => {
-      if (fallback === undefined) return [];
-      return [typeof fallback === "string" ? fallback : fallback.run];
-    }),
-  );
-}
-
-function text({ operations, paths }: ReturnType<typeof explainedSystem>): string {
-  const guards = operations.map(
-    ({ edge, operation, sentences }) =>
-      `${edge}, ${operation}\n${sentences.map((each) => `  ${each}\n`).join("")}`,
-  );
-  const rows = paths.map(({ action, at, attempts }) => `  ${action}: up to ${attempts} at ${at}\n`);
-  return `${guards.join("\n")}\nAttempts multiply. One action comes to, at worst:\n${rows.join("")}`;
 }

@@ -120,7 +120,7 @@ export interface CallFields {
   readonly key: string;
   /** The same on every attempt of a write, so that the callee can return its first result. */
   readonly idempotencyKey: string | undefined;
-  /** How much memory it holds while it waits, in bytes; 0 when unknown. Queues bound the sum (`maxBytes`). */
+  /** How much memory it holds, in bytes; 0 when unknown. Queues and bulkheads bound the sum (`maxBytes`). */
   readonly bytes: number;
 }
 

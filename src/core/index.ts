@@ -100,6 +100,7 @@ export {
   type ConcurrencyLimit,
   concurrencyLimit,
   type LatencyAimdOptions,
+  type LimitBoundsOptions,
   type LimitSpec,
   latencyAimd,
 } from "./concurrency-limit/machine.ts";
@@ -137,16 +138,16 @@ export { FallbackGuard, fallback } from "./fallback/guard.ts";
 export {
   type DefaultFallback,
   defaultValue,
+  type FallbackCommonOptions,
   type FallbackFunction,
   type FallbackOption,
   type FallbackOptions,
   type FallbackSpec,
-  type FallbackTimes,
   type StaleOptions,
   stale,
 } from "./fallback/options.ts";
 export { HedgeGuard, hedge } from "./hedge/guard.ts";
-export { type HedgeOptions, HedgePolicy, type LiveDelay } from "./hedge/machine.ts";
+export { type HedgeOptions, HedgePolicy, type LiveDelayOptions } from "./hedge/machine.ts";
 export { Keyed, type KeyedOptions } from "./keyed/machine.ts";
 export { PerKey, type PerKeyOptions } from "./keyed/per-key.ts";
 export { LatencyWindow } from "./latency/machine.ts";

@@ -39,7 +39,7 @@ export interface DependencyOptions {
   readonly bulkhead?: BulkheadOptions;
   /** Keeps a quota towards it. Default: none. */
   readonly rateLimit?: RateLimitOptions;
-  /** Refuses a part of its calls while it is refusing; `{}` for all defaults. Default: none is refused. */
+  /** Refuses a part of its calls while it is refusing; `{}` for all defaults. Default: none. */
   readonly adaptiveThrottle?: AdaptiveThrottleOptions;
   /** What retries and hedges of its operations spend. Default `{}`: 10 % and a burst of 10; "none" switches it off. */
   readonly budget?: BudgetSpec | "none";
@@ -55,7 +55,7 @@ export interface OperationOptions {
   readonly totalTimeoutMs?: number;
   /** An attempt is not started with less time left than this, in ms, 0 to 2^31 − 1. Default 0. */
   readonly minUsefulMs?: number;
-  /** Lets calls with the same `key` share one; `{}` for all defaults. Only for what is idempotent. Default: none shares. */
+  /** Lets calls with the same `key` share one; `{}` for all defaults. Only for what is idempotent. Default: none. */
   readonly coalesce?: CoalesceOptions;
   /** Repeats failed attempts; `{}` for all defaults. */
   readonly retry?: RetryOptions;

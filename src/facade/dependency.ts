@@ -4,24 +4,16 @@
  * It adds nothing but promises: a call is started, and its exit becomes a value, an error or an outcome. A refusal
  * made at once is answered from here, without waiting for anything.
  */
+import type { AdaptiveThrottleGuard } from "../core/adaptive-throttle/guard.ts";
 import type { Attempt } from "../core/attempt.ts";
 import type { KeyedBreakers } from "../core/breaker/guard.ts";
 import type { CircuitBreaker } from "../core/breaker/machine.ts";
 import type { Budget } from "../core/budget/budget.ts";
 import type { Bulkhead } from "../core/bulkhead/guard.ts";
-import {
-  type CallFields,
-  type Criticality,
-  type Exit,
-  type Failed,
-  type Outcome,
-  PLAIN_CALL,
-  type Rejected,
-} from "../core/call.ts";
-import { OptionError, RefusedError } from "../core/errors.ts";
+import { type Exit, type Failed, type Outcome, PLAIN_CALL, type Rejected } from "../core/call.ts";
+import { RefusedError } from "../core/errors.ts";
 import type { DefaultFallback, FallbackOptions } from "../core/fallback/options.ts";
 import type { Judge } from "../core/leaf.ts";
-import { checkFunction, checkKeys, checkNumber, checkOneOf } from "../core/options.ts";
 import {
   type DependencyOptions,
   DependencyPolicy,
@@ -29,36 +21,13 @@ import {
   type OperationPolicy,
 } from "../core/policy.ts";
 import type { Answer, CallProcess } from "../core/progress.ts";
+import type { RateLimit } from "../core/rate-limit/guard.ts";
 import type { Runtime } from "../core/runtime.ts";
 import { plain } from "../core/timed-out.ts";
+import { type CallOptions, checkCall, fieldsOf } from "./call-options.ts";
 import { type Ambient, ambient, theHost } from "./host.ts";
 import { performPromise, type Work } from "./perform.ts";
 import { follow, unfollow } from "./signals.ts";
-
-/** What one call says about itself; all of it optional. */
-export interface CallOptions {
-  /** Cancels the call when it fires. */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * When the answer is no longer wanted: absolute, in the runtime's monotonic ms (`performance.now()` on Node), 0 or
-   * more.
-   */
-  readonly deadline?: number | undefined;
-  /** The attempt in whose course this call is made: its deadline bounds this one, and its end cancels it. */
-  readonly parent?: Attempt | undefined;
-  /** How essential it is; told to the hosts that `createFetch` lists. */
-  readonly criticality?: Criticality | undefined;
-  /** Whose it is; told likewise. */
-  readonly tenant?: string | undefined;
-  /** What it is about, for guards that tell keys apart. None of today's reads it. */
-  readonly key?: string | undefined;
-  /** The same on every attempt; makes a write repeatable. */
-  readonly idempotencyKey?: string | undefined;
-  /** How much memory the call holds while it waits in a queue, in bytes, 0 or more. Default 0. */
-  readonly bytes?: number | undefined;
-}
-
-const CRITICALITIES: readonly Criticality[] = ["criticalPlus", "critical", "sheddablePlus", "sheddable"];
 
 /** A raw HTTP response is not a result: a 503 would count as a success. Read it, or give the operation a classifier. */
 export type NotRaw<T> = T extends { readonly status: number; readonly headers: object; clone(): unknown }
@@ -89,6 +58,10 @@ export interface Dependency {
   readonly bulkhead: Bulkhead | null;
   /** The budget shared by its operations, or null. */
   readonly budget: Budget | null;
+  /** The quota shared by its operations, or null. */
+  readonly rateLimit: RateLimit | null;
+  /** The throttle shared by its operations, or null. */
+  readonly adaptiveThrottle: AdaptiveThrottleGuard | null;
   /** Makes a guarded operation. Throws an `OptionError` that names the field for a wrong option. */
   operation<F = never>(name: string, options: WithFallback<F> & WithClassifier): Operation<F, true>;
   operation<F = never>(name: string, options: WithFallback<F>): Operation<F>;
@@ -114,6 +87,8 @@ export function dependency(options: DependencyOptions, runtime: Runtime = theHos
     name: policy.name,
     bulkhead: policy.bulkhead,
     budget: policy.budget,
+    rateLimit: policy.rateLimit,
+    adaptiveThrottle: policy.adaptiveThrottle,
     operation: (name: string, settings: OperationOptions = {}) => operation(policy.operation(name, settings)),
   } as Dependency;
 }
@@ -186,51 +161,6 @@ class Shell {
 }
 
 const NO_SIGNALS: readonly AbortSignal[] = [];
-
-function checkCall(work: unknown, options: CallOptions | undefined): void {
-  checkFunction("work", work);
-  if (options === undefined) return;
-  checkKeys("call", options, CALL_KEYS);
-  checkFields(options);
-}
-
-/** What is not of its type would be coerced: into no time at all, or into a key that makes a write repeatable. */
-function checkFields(options: CallOptions): void {
-  const { signal, parent, deadline, bytes, criticality, idempotencyKey } = options;
-  if (signal !== undefined && typeof signal?.addEventListener !== "function")
-    throw new OptionError("call.signal", signal, "an AbortSignal");
-  if (parent !== undefined && typeof parent?.call !== "object")
-    throw new OptionError("call.parent", parent, "an attempt");
-  if (deadline !== undefined && !(typeof deadline === "number" && deadline >= 0)) {
-    throw new OptionError(
-      "call.deadline",
-      deadline,
-      "a point in time on the runtime's monotonic clock, in ms",
-    );
-  }
-  if (bytes !== undefined) checkNumber("call.bytes", bytes, {});
-  if (criticality !== undefined) checkOneOf("call.criticality", criticality, CRITICALITIES);
-  checkText("call.tenant", options.tenant);
-  checkText("call.key", options.key);
-  checkText("call.idempotencyKey", idempotencyKey);
-  if (idempotencyKey === "") throw new OptionError("call.idempotencyKey", "", "a text that is not empty");
-}
-
-function checkText(field: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "string") throw new OptionError(field, value, "a text");
-}
-
-const CALL_KEYS = ["signal", "deadline", "parent", "criticality", "tenant", "key", "idempotencyKey", "bytes"];
-
-function fieldsOf(options: CallOptions | undefined, outer: CallFields): CallFields {
-  return {
-    criticality: options?.criticality ?? outer.criticality,
-    tenant: options?.tenant ?? outer.tenant,
-    key: options?.key ?? "",
-    idempotencyKey: options?.idempotencyKey,
-    bytes: options?.bytes ?? 0,
-  };
-}
 
 type Resolve = (value: unknown) => void;
 

@@ -10,9 +10,9 @@ import { theHost } from "./host.ts";
 
 /** Options of `every`. */
 export interface EveryOptions {
-  /** How often, in ms, 1 to 2^31 − 1. */
+  /** How often, in ms, 1 to 2^31 − 1. No default. */
   readonly periodMs: number;
-  /** Whose work it is (a host, an agent): decides when in the period it is due. Not empty. */
+  /** Whose work it is (a host, an agent): decides when in the period it is due. Not empty. No default. */
   readonly id: string;
 }
 

@@ -21,6 +21,8 @@ export interface Host {
   ambient(): Ambient | undefined;
   /** Runs `fn`, and what it starts, in the course of no request. Left out where there is no async context. */
   outsideRequest?<T>(fn: () => T): T;
+  /** Runs `fn` after what else is ready to run. Left out where there is nothing but timers. */
+  nextTurn?(fn: () => void): void;
 }
 
 let present: Host | null = null;

@@ -1,6 +1,7 @@
 /** The promise shell. */
+export type { CallOptions } from "./call-options.ts";
+export { type CheckpointOptions, checkpoint } from "./checkpoint.ts";
 export {
-  type CallOptions,
   type Dependency,
   dependency,
   type NotRaw,

@@ -73,7 +73,7 @@ export class TimeLimit {
 
 /** Options of `timeLimit`. */
 export interface TimeLimitOptions {
-  /** How long from now, in ms, 1 to 2^31 − 1. */
+  /** How long from now, in ms, 1 to 2^31 − 1. No default. */
   readonly ms: number;
   /** Stands in errors. Default "request". */
   readonly name?: string;

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { checkpoint } from "./checkpoint.ts";
+import { checkpoint } from "../index.node.ts";
 
 it("costs no turn of the loop while little has been computed", () => {
   expect(checkpoint(new AbortController().signal, { everyMs: 60_000 })).toBeUndefined();

@@ -5,5 +5,10 @@ import { nodeRuntime } from "./runtime.ts";
 
 /** Plugs Node in. Doing it again changes nothing. */
 export function plugNode(): void {
-  plugHost({ runtime: nodeRuntime, ambient: contextReader(), outsideRequest });
+  plugHost({
+    runtime: nodeRuntime,
+    ambient: contextReader(),
+    outsideRequest,
+    nextTurn: (fn) => void setImmediate(fn),
+  });
 }

@@ -89,6 +89,7 @@ function bindFallback(
   functions: Functions,
   path: string,
 ): NonNullable<OperationOptions["fallback"]> {
+  if (typeof spec === "object" && "kind" in spec) return spec;
   const named = typeof spec === "string" ? spec : spec.run;
   const known = functions.fallbacks ?? {};
   const run = Object.hasOwn(known, named) ? known[named] : undefined;

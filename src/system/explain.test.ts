@@ -33,6 +33,11 @@ describe("the worst case", () => {
     expect(worstCase({ bulkhead }, options)).toMatchObject({ attempts: 2, longestMs: 100 + 30 + 20 + 100 });
   });
 
+  it("counts a probe's own timeout where that is the longer one", () => {
+    const options = { attemptTimeoutMs: 60, breaker: { probeTimeoutMs: 100 } };
+    expect(worstCase({}, options)).toMatchObject({ attempts: 1, longestMs: 100 });
+  });
+
   it("is never exceeded, whatever the dependency does", () => {
     const policies = fc.record({
       attemptTimeoutMs: fc.integer({ min: 1, max: 100 }),
@@ -110,6 +115,7 @@ describe("an explanation", () => {
         totalTimeoutMs: 2_000,
         retry: { attempts: 2, backoff: fullJitter({ baseMs: 25 }) },
         hedge: { delayMs: { percentile: 0.95 } },
+        coalesce: { shareFailuresMs: 500 },
         breaker: { window: { calls: 20 }, slowCallMs: 40, consecutiveFailures: 5, rampMs: 1_000, perKey: {} },
         fallback: () => "unknown",
       },
@@ -117,7 +123,8 @@ describe("an explanation", () => {
     expect(sentences).toMatchInlineSnapshot(`
       [
         "When all of this was not enough, its fallback function answers (within 100 ms), marked as degraded.",
-        "A call makes up to 4 attempts, each given up after 60 ms, all of it bounded by 2 s; it is answered within 445 ms.",
+        "Calls of the same tenant and key share one that is under way; a failure answers them for 500 ms more.",
+        "A call makes up to 4 attempts, each given up after 60 ms, all of it bounded by 2 s; answered within 445 ms.",
         "A further attempt is sent beside a slow one after what 95 % of attempts take (after 100 were seen).",
         "Before its repeats it waits at most 25 ms.",
         "Any attempt that failed in passing may be repeated: it is idempotent.",
@@ -129,6 +136,16 @@ describe("an explanation", () => {
         "At most 12 in flight, for all operations together; 5 more wait, each 40 ms at most.",
       ]
     `);
+  });
+
+  it("says what it does not know: how long the dependency may ask to wait", () => {
+    const retry = { attempts: 2, backoff: fullJitter({ baseMs: 25 }) };
+    expect(explain({}, { attemptTimeoutMs: 60, retry }).sentences[0]).toBe(
+      "A call makes up to 2 attempts, each given up after 60 ms; answered within 145 ms, and what it is asked to wait.",
+    );
+    expect(explain({}, {}).sentences[0]).toBe(
+      "A call makes one attempt with no timeout of its own; nothing bounds it.",
+    );
   });
 
   it("refuses what the guards refuse", () => {

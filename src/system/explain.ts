@@ -14,7 +14,7 @@ import type { Random } from "../core/random.ts";
 export interface WorstCase {
   /** Attempts that one call may send, hedges included. */
   readonly attempts: number;
-  /** How long one call may take, waits for places and backoffs included, in ms. */
+  /** How long one call may take, waits for places and backoffs included, in ms; what the dependency asks to wait is not. */
   readonly longestMs: number;
   /** What repeats add to the load in the long run, as a share of it; `Infinity` where nothing bounds it. */
   readonly addedLoad: number;
@@ -35,6 +35,7 @@ export function explain(shared: Omit<DependencyOptions, "name">, options: Operat
   const worst = worstCase(shared, options);
   const sentences = [
     ...fallbackSentences(options),
+    ...coalesceSentences(options),
     ...timeSentences(options, worst),
     ...repeatSentences(shared, options),
     ...breakerSentences(options),
@@ -49,7 +50,9 @@ export function explain(shared: Omit<DependencyOptions, "name">, options: Operat
 
 /** What an operation can do at worst. */
 export function worstCase(shared: Omit<DependencyOptions, "name">, options: OperationOptions): WorstCase {
-  const { attemptTimeoutMs = Infinity, totalTimeoutMs = Infinity, retry, hedge } = options;
+  const { totalTimeoutMs = Infinity, retry, hedge, breaker } = options;
+  // A probe's own timeout may be the longer one.
+  const attemptTimeoutMs = Math.max(options.attemptTimeoutMs ?? Infinity, breaker?.probeTimeoutMs ?? 0);
   const repeats = retry === undefined ? 0 : (retry.attempts ?? 3) - 1;
   const beside = hedge === undefined ? 1 : (hedge.attempts ?? 2);
   const waits = waitsFor(shared.bulkhead) + waitsFor(options.bulkhead);
@@ -103,6 +106,13 @@ function fallbackSentences({ fallback }: OperationOptions): string[] {
   return [`When all of this was not enough, ${substitute(fallback)} (within ${within}), marked as degraded.`];
 }
 
+function coalesceSentences({ coalesce }: OperationOptions): string[] {
+  if (coalesce === undefined) return [];
+  const { shareFailuresMs = 0 } = coalesce;
+  const failures = shareFailuresMs > 0 ? `; a failure answers them for ${time(shareFailuresMs)} more` : "";
+  return [`Calls of the same tenant and key share one that is under way${failures}.`];
+}
+
 function substitute(fallback: FallbackOption): string {
   if (typeof fallback === "function" || !("kind" in fallback)) return "its fallback function answers";
   if (fallback.kind === "default") return "a fixed value answers";
@@ -120,8 +130,12 @@ function timeSentences(
       ? "with no timeout of its own"
       : `given up after ${time(attemptTimeoutMs)}`;
   const whole = totalTimeoutMs === undefined ? "" : `, all of it bounded by ${time(totalTimeoutMs)}`;
+  const waits = retry !== undefined && retry.attempts !== 1 && totalTimeoutMs === undefined;
+  const asked = waits ? ", and what it is asked to wait" : "";
+  const within =
+    worst.longestMs === Infinity ? "nothing bounds it" : `answered within ${time(worst.longestMs)}`;
   const sentences = [
-    `A call makes ${attempts} ${each}${whole}; it is answered within ${worst.longestMs === Infinity ? "no bound" : time(worst.longestMs)}.`,
+    `A call makes ${attempts} ${each}${whole}; ${within}${worst.longestMs === Infinity ? "" : asked}.`,
   ];
   if (hedge !== undefined) {
     const { delayMs } = hedge;
@@ -155,7 +169,7 @@ function repeatSentences({ budget }: Omit<DependencyOptions, "name">, options: O
   if (kind === "grpc" || kind === "aws")
     return [
       safe,
-      `Its repeats follow ${kind === "aws" ? "the AWS SDKs' quota" : "gRPC's throttle"}: none when everything fails.`,
+      `Its repeats follow ${kind === "aws" ? "the AWS SDKs' quota" : "gRPC's throttle"}: a burst, and none when everything goes on failing.`,
     ];
   const burst =
     kind === "ratio" ? `, and a burst of ${(budget as { burst?: number } | undefined)?.burst ?? 10}` : "";

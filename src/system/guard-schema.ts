@@ -165,17 +165,29 @@ const breaker = z.strictObject({
     .optional(),
 });
 
+const ofAllFallbacks = {
+  reserveMs: ms.optional(),
+  timeoutMs: timeoutMs.optional(),
+  permanent: z.boolean().optional(),
+  exercise: share.optional(),
+};
+
 const fallback = z.union(
   [
     name,
+    z.strictObject({ run: name, ...ofAllFallbacks }),
     z.strictObject({
-      run: name,
-      reserveMs: ms.optional(),
-      timeoutMs: timeoutMs.optional(),
-      permanent: z.boolean().optional(),
+      kind: z.literal("stale"),
+      maxAgeMs: timeoutMs,
+      maxKeys: whole(2, 10_000_000).optional(),
+      ...ofAllFallbacks,
     }),
+    z.strictObject({ kind: z.literal("default"), value: z.json(), ...ofAllFallbacks }),
   ],
-  { error: "the name of a function, or { run, reserveMs, timeoutMs, permanent }" },
+  {
+    error:
+      "the name of a function, or { run, reserveMs, timeoutMs, permanent, exercise }, or one of kind stale (maxAgeMs) or default (value)",
+  },
 );
 
 /** How calls of one operation are guarded. */
@@ -184,7 +196,13 @@ export const guards: z.ZodType = z.strictObject({
   attemptTimeoutMs: timeoutMs.optional(),
   totalTimeoutMs: timeoutMs.optional(),
   minUsefulMs: ms.optional(),
-  retry: z.strictObject({ attempts: whole(1, 100).optional(), backoff: backoff.optional() }).optional(),
+  retry: z
+    .strictObject({
+      attempts: whole(1, 100).optional(),
+      backoff: backoff.optional(),
+      only: oneOf("unsent").optional(),
+    })
+    .optional(),
   coalesce: z
     .strictObject({
       maxWaiting: whole(1, 1_000_000).optional(),
@@ -198,4 +216,5 @@ export const guards: z.ZodType = z.strictObject({
   bulkhead: bulkhead.optional(),
   hedge: hedge.optional(),
   fallback: fallback.optional(),
+  decides: oneOf("authorization", "integrity").optional(),
 });

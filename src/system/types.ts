@@ -11,6 +11,7 @@ import type { AdaptiveThrottleOptions } from "../core/adaptive-throttle/machine.
 import type { BackoffSpec } from "../core/backoff/machine.ts";
 import type { BudgetSpec } from "../core/budget/presets.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
+import type { FallbackCommonOptions, FallbackSpec as FallbackKind } from "../core/fallback/options.ts";
 import type { HedgeOptions } from "../core/hedge/machine.ts";
 import type { OperationOptions } from "../core/policy.ts";
 import type { RateOptions } from "../core/rate-limit/machine.ts";
@@ -65,13 +66,8 @@ export interface ActionSpec {
   readonly perSecond: number;
 }
 
-/** A fallback, by the name of a function. */
-export interface FallbackSpec {
-  readonly run: string;
-  readonly reserveMs?: number;
-  readonly timeoutMs?: number;
-  readonly permanent?: boolean;
-}
+/** A fallback: a function by its name, the last good answer, or a fixed value. */
+export type FallbackSpec = ({ readonly run: string } & FallbackCommonOptions) | FallbackKind;
 
 /** A cap on calls in flight. */
 export interface BulkheadSpec extends Omit<BulkheadOptions, "queue"> {
@@ -81,7 +77,7 @@ export interface BulkheadSpec extends Omit<BulkheadOptions, "queue"> {
 /** How calls of one operation are guarded: the options of `operation()`, with functions by name. */
 export interface GuardSpec
   extends Omit<OperationOptions, "classify" | "fallback" | "retry" | "bulkhead" | "hedge" | "rateLimit"> {
-  readonly retry?: { readonly attempts?: number; readonly backoff?: BackoffSpec };
+  readonly retry?: { readonly attempts?: number; readonly backoff?: BackoffSpec; readonly only?: "unsent" };
   readonly bulkhead?: BulkheadSpec;
   readonly hedge?: HedgeOptions;
   readonly rateLimit?: RateOptions;

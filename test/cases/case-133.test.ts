@@ -1,13 +1,12 @@
 // Case 133: nonsense settings accepted. Every number of every guard is tried with every kind of nonsense.
 import { expect, it } from "vitest";
 import {
-  adaptiveThrottle,
-  aimd,
+  AdaptiveThrottle,
   Backoff,
   BreakerPolicy,
   breaker,
   bulkhead,
-  coalesce,
+  CoalescePolicy,
   DeadlineGuard,
   DependencyPolicy,
   deadline,
@@ -19,15 +18,15 @@ import {
   jittered,
   OptionError,
   RetryBudget,
-  rateLimit,
   retry,
   Stack,
+  TokenBucket,
   timeout,
 } from "../../src/core/index.ts";
 import { AdmissionQueue } from "../../src/core/queue/machine.ts";
 import { VirtualRuntime } from "../../src/testing/index.ts";
 
-/** No number, and no options: its first missing field may be named instead. */
+/** The live delay of a hedge has a default for each of its options. */
 const EMPTY = {};
 
 const nonsense: readonly unknown[] = [
@@ -95,48 +94,6 @@ const numbers: readonly Numeric[] = [
     build: (v) => stack(fallback({ run: () => 1, timeoutMs: v })),
     means: [1.5],
   },
-  { field: "hedge.attempts", build: (v) => stack(hedge({ delayMs: 5, attempts: v })) },
-  { field: "hedge.quietMs", build: (v) => stack(hedge({ delayMs: 5, quietMs: v })), means: [0, 1.5] },
-  { field: "hedge.delayMs.minSamples", build: (v) => stack(hedge({ delayMs: { minSamples: v } })) },
-  {
-    field: "bulkhead.maxBytes",
-    build: (v) => stack(bulkhead({ limit: 1, maxBytes: v })),
-    means: [Infinity, 0, 1e12, 2 ** 31, 1.5],
-  },
-  { field: "bulkhead.limit.initial", build: (v) => stack(bulkhead({ limit: aimd({ initial: v }) })) },
-  { field: "adaptiveThrottle.k", build: (v) => stack(adaptiveThrottle({ k: v })), means: [1.5] },
-  { field: "adaptiveThrottle.windowMs", build: (v) => stack(adaptiveThrottle({ windowMs: v })) },
-  {
-    field: "adaptiveThrottle.maxRefused",
-    build: (v) => stack(adaptiveThrottle({ maxRefused: v })),
-    means: [0],
-  },
-  { field: "rateLimit.limit", build: (v) => stack(rateLimit({ limit: v })), means: [1.5] },
-  {
-    field: "rateLimit.windowMs",
-    build: (v) => stack(rateLimit({ limit: 1, windowMs: v })),
-    means: [1e12, 2 ** 31, 1.5],
-  },
-  { field: "rateLimit.burst", build: (v) => stack(rateLimit({ limit: 1, burst: v })), means: [1.5] },
-  { field: "coalesce.maxWaiting", build: (v) => stack(coalesce({ maxWaiting: v })) },
-  {
-    field: "coalesce.shareFailuresMs",
-    build: (v) => stack(coalesce({ shareFailuresMs: v })),
-    means: [0, 1.5],
-  },
-  { field: "breaker.slowCallMs", build: (v) => new BreakerPolicy({ slowCallMs: v }), means: [1.5] },
-  { field: "breaker.slowCallRate", build: (v) => new BreakerPolicy({ slowCallRate: v }) },
-  { field: "breaker.consecutiveFailures", build: (v) => new BreakerPolicy({ consecutiveFailures: v }) },
-  { field: "breaker.rampMs", build: (v) => new BreakerPolicy({ rampMs: v }), means: [0, 1.5] },
-  {
-    field: "stock.view.fallback.exercise",
-    build: (v) => policy({ fallback: { run: () => 1, exercise: v } }),
-    means: [0],
-  },
-  {
-    field: "stock.budget.maxTokens",
-    build: (v) => policy({}, { budget: { kind: "grpc", maxTokens: v, tokenRatio: 1 } }),
-  },
   { field: "limit", build: (v) => new Gate(v) },
   { field: "limit", build: (v) => new Gate(1).resize(v) },
   { field: "bulkhead.limit", build: (v) => stack(bulkhead({ limit: v })) },
@@ -198,6 +155,31 @@ const numbers: readonly Numeric[] = [
     means: [1.5],
   },
   { field: "stock.budget.ratio", build: (v) => policy({}, { budget: { ratio: v } }), means: [0] },
+  { field: "rateLimit.limit", build: (v) => new TokenBucket({ limit: v }), means: [1.5] },
+  {
+    field: "rateLimit.windowMs",
+    build: (v) => new TokenBucket({ limit: 1, windowMs: v }),
+    means: [1e12, 2 ** 31, 1.5],
+  },
+  { field: "rateLimit.burst", build: (v) => new TokenBucket({ limit: 1, burst: v }), means: [1.5] },
+  { field: "adaptiveThrottle.k", build: (v) => new AdaptiveThrottle({ k: v }, 0), means: [1.5] },
+  { field: "adaptiveThrottle.windowMs", build: (v) => new AdaptiveThrottle({ windowMs: v }, 0) },
+  {
+    field: "adaptiveThrottle.maxRefused",
+    build: (v) => new AdaptiveThrottle({ maxRefused: v }, 0),
+    means: [0],
+  },
+  { field: "coalesce.maxWaiting", build: (v) => new CoalescePolicy({ maxWaiting: v }) },
+  {
+    field: "coalesce.shareFailuresMs",
+    build: (v) => new CoalescePolicy({ shareFailuresMs: v }),
+    means: [0, 1.5],
+  },
+  { field: "hedge.attempts", build: (v) => stack(hedge({ delayMs: 1, attempts: v })) },
+  { field: "hedge.quietMs", build: (v) => stack(hedge({ delayMs: 1, quietMs: v })), means: [0, 1.5] },
+  { field: "breaker.slowCallMs", build: (v) => new BreakerPolicy({ slowCallMs: v }), means: [1.5] },
+  { field: "breaker.consecutiveFailures", build: (v) => new BreakerPolicy({ consecutiveFailures: v }) },
+  { field: "breaker.rampMs", build: (v) => new BreakerPolicy({ rampMs: v }), means: [0, 1.5] },
   { field: "stock.bulkhead.limit", build: (v) => policy({}, { bulkhead: { limit: v } }) },
 ];
 
@@ -215,9 +197,7 @@ it.each(numbers.map((number) => [number.field, number] as const))(
       if (means.includes(value)) expect(thrown, label).toBeNull();
       else {
         expect(thrown, label).toBeInstanceOf(OptionError);
-        const named = (thrown as OptionError).field;
-        if (value === EMPTY) expect(named.startsWith(field), label).toBe(true);
-        else expect(named, label).toBe(field);
+        expect((thrown as OptionError).field, label).toBe(field);
       }
     }
   },
@@ -230,6 +210,13 @@ it.each([
   ["retry.backoff.kind", { retry: { backoff: { kind: "random" } } }],
   ["retry.backof", { retry: { backof: 1 } }],
   ["breaker", { breaker: null }],
+  ["breaker.perKey", { breaker: { perKey: null } }],
+  ["rateLimit", { rateLimit: null }],
+  ["rateLimit.cost", { rateLimit: { limit: 1, cost: null } }],
+  ["adaptiveThrottle", { adaptiveThrottle: null }],
+  ["coalesce", { coalesce: null }],
+  ["decides", { decides: null }],
+  ["bulkhead.limit.kind", { bulkhead: { limit: { kind: null } } }],
   ["breaker.window", { breaker: { window: null } }],
   ["breaker.window", { breaker: { window: {} } }],
   ["breaker.window", { breaker: { window: { calls: 1, ms: 10 } } }],

@@ -24,11 +24,11 @@ export interface GrowthOptions {
 
 /** gRPC's three numbers, under the names of its service config. */
 export interface GrpcBackoffOptions {
-  /** `initialBackoff`, in ms; above 0, to 2^31 − 1. No default, as in a service config. */
+  /** `initialBackoff`, in ms; above 0, to 2^31 − 1. No default, as in a service config (gRPC A6). */
   readonly initialBackoffMs: number;
-  /** `maxBackoff`, in ms; `initialBackoffMs` to 2^31 − 1. */
+  /** `maxBackoff`, in ms; `initialBackoffMs` to 2^31 − 1. No default. */
   readonly maxBackoffMs: number;
-  /** `backoffMultiplier`, 1 to 1,000. */
+  /** `backoffMultiplier`, 1 to 1,000. No default. */
   readonly backoffMultiplier: number;
 }
 
@@ -36,9 +36,9 @@ export interface GrpcBackoffOptions {
 export interface AwsBackoffOptions {
   /** Ceiling of the first wait after a transient failure, in ms; above 0, to 2^31 − 1. Default 50. */
   readonly baseMs?: number;
-  /** The same after throttling. Default 1,000. */
+  /** The same after throttling, in ms; above 0, to 2^31 − 1. Default 1,000. */
   readonly throttlingBaseMs?: number;
-  /** No wait is longer, in ms. Default 20,000. */
+  /** No wait is longer, in ms; `baseMs` to 2^31 − 1. Default 20,000. */
   readonly capMs?: number;
 }
 
@@ -85,9 +85,15 @@ export function spread(options: GrowthOptions & { jitter?: number } = {}): Backo
   return { kind: "spread", ...options };
 }
 
-/** gRPC's (A6): min(initial × multiplier^(n − 1), max), give or take a fifth. */
+/** gRPC's (A6): min(initial × multiplier^(n − 1), max), give or take a fifth. Throws an `OptionError`. */
 export function grpcBackoff(options: GrpcBackoffOptions): BackoffSpec {
-  const { initialBackoffMs: baseMs, maxBackoffMs: capMs, backoffMultiplier: factor } = options;
+  checkKeys("grpcBackoff", options, ["initialBackoffMs", "maxBackoffMs", "backoffMultiplier"]);
+  const baseMs = checkMs("grpcBackoff.initialBackoffMs", options.initialBackoffMs, { above: 0 });
+  const capMs = checkMs("grpcBackoff.maxBackoffMs", options.maxBackoffMs, { min: baseMs });
+  const factor = checkNumber("grpcBackoff.backoffMultiplier", options.backoffMultiplier, {
+    min: 1,
+    max: 1_000,
+  });
   return { kind: "spread", baseMs, capMs, factor, jitter: 0.2 };
 }
 

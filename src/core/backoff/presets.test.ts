@@ -41,7 +41,13 @@ describe("gRPC's backoff (A6)", () => {
   it("needs the numbers of a service config", () => {
     expect(
       () => new Backoff(grpcBackoff({ initialBackoffMs: 0, maxBackoffMs: 9, backoffMultiplier: 2 })),
-    ).toThrow("backoff.baseMs");
+    ).toThrow("grpcBackoff.initialBackoffMs");
+    expect(() => grpcBackoff({ initialBackoffMs: 100, maxBackoffMs: 1_000 } as never)).toThrow(
+      "grpcBackoff.backoffMultiplier",
+    );
+    expect(() => grpcBackoff({ initialBackoffMs: 100, maxBackoffMs: 99, backoffMultiplier: 1 })).toThrow(
+      "grpcBackoff.maxBackoffMs",
+    );
     expect(() => new Backoff(spread({ jitter: 1.1 }))).toThrow("backoff.jitter is 1.1");
   });
 });

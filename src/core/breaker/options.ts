@@ -35,8 +35,8 @@ export interface BreakerOptions {
   /** Opens when at least this share failed; above 0, at most 1. Default 0.5 (resilience4j, Hystrix). */
   readonly failureRate?: number;
   /**
-   * A call that took at least this long is slow, whether it succeeded or not; in ms, 1 to 2^31 − 1. Default: none is.
-   * No number for it could be right for everybody: about twice the healthy P99.
+   * A call that took at least this long is slow, whether it succeeded or not; in ms, 1 to 2^31 − 1. Default: no call is
+   * slow. It must be measured: about twice the healthy P99.
    */
   readonly slowCallMs?: number;
   /** Opens when at least this share was slow; above 0, at most 1. Default 1 (resilience4j). */
@@ -140,59 +140,41 @@ export class BreakerPolicy {
 
   constructor(options: BreakerOptions, field = "breaker") {
     checkKeys(field, options, KEYS);
-    const { calls, ms } = checkWindow(`${field}.window`, orDefault(options.window, { calls: 100 }));
+    const { slowCallMs, consecutiveFailures, probeTimeoutMs } = options;
+    const whole = (name: string, value: number, max: number): number =>
+      checkNumber(`${field}.${name}`, value, { min: 1, max, integer: true });
+    const share = (name: string, value: number): number =>
+      checkNumber(`${field}.${name}`, value, { above: 0, max: 1 });
+    const ms = (name: string, value: number, min = 1): number => checkMs(`${field}.${name}`, value, { min });
+    const word = <W extends string>(name: string, value: W, words: readonly W[]): W =>
+      checkOneOf(`${field}.${name}`, value, words);
+    const { calls, ms: windowMs } = checkWindow(`${field}.window`, orDefault(options.window, { calls: 100 }));
     this.calls = calls;
-    this.windowMs = ms;
-    this.minimumCalls = checkNumber(`${field}.minimumCalls`, orDefault(options.minimumCalls, calls ?? 20), {
-      min: 1,
-      max: calls ?? 1_000_000,
-      integer: true,
-    });
-    this.failureRate = checkNumber(`${field}.failureRate`, orDefault(options.failureRate, 0.5), {
-      above: 0,
-      max: 1,
-    });
-    this.slowCallMs =
-      options.slowCallMs === undefined
-        ? Infinity
-        : checkMs(`${field}.slowCallMs`, options.slowCallMs, { min: 1 });
-    this.slowCallRate = checkNumber(`${field}.slowCallRate`, orDefault(options.slowCallRate, 1), {
-      above: 0,
-      max: 1,
-    });
-    this.consecutiveFailures =
-      options.consecutiveFailures === undefined
-        ? Infinity
-        : checkNumber(`${field}.consecutiveFailures`, options.consecutiveFailures, {
-            min: 1,
-            max: 100_000,
-            integer: true,
-          });
-    this.rampMs = checkMs(`${field}.rampMs`, orDefault(options.rampMs, 0));
-    this.openMs = checkMs(`${field}.openMs`, orDefault(options.openMs, 5_000), { min: 1 });
-    this.probes = checkNumber(`${field}.probes`, orDefault(options.probes, 3), {
-      min: 1,
-      max: 1000,
-      integer: true,
-    });
-    this.probeTimeoutMs =
-      options.probeTimeoutMs === undefined
-        ? undefined
-        : checkMs(`${field}.probeTimeoutMs`, options.probeTimeoutMs, { min: 1 });
-    this.probeLeaseMs = checkMs(
-      `${field}.probeLeaseMs`,
-      orDefault(options.probeLeaseMs, Math.max(this.openMs, this.probeTimeoutMs ?? 0)),
-      { min: this.probeTimeoutMs ?? 1 },
+    this.windowMs = windowMs;
+    this.minimumCalls = whole(
+      "minimumCalls",
+      orDefault(options.minimumCalls, calls ?? 20),
+      calls ?? 1_000_000,
     );
+    this.failureRate = share("failureRate", orDefault(options.failureRate, 0.5));
+    this.slowCallMs = slowCallMs === undefined ? Infinity : ms("slowCallMs", slowCallMs);
+    this.slowCallRate = share("slowCallRate", orDefault(options.slowCallRate, 1));
+    this.consecutiveFailures =
+      consecutiveFailures === undefined
+        ? Infinity
+        : whole("consecutiveFailures", consecutiveFailures, 100_000);
+    this.rampMs = ms("rampMs", orDefault(options.rampMs, 0), 0);
+    this.openMs = ms("openMs", orDefault(options.openMs, 5_000));
+    this.probes = whole("probes", orDefault(options.probes, 3), 1_000);
+    this.probeTimeoutMs = probeTimeoutMs === undefined ? undefined : ms("probeTimeoutMs", probeTimeoutMs);
+    const leaseMs = orDefault(options.probeLeaseMs, Math.max(this.openMs, this.probeTimeoutMs ?? 0));
+    this.probeLeaseMs = ms("probeLeaseMs", leaseMs, this.probeTimeoutMs);
     this.throttlingFails =
-      checkOneOf(`${field}.throttling`, orDefault(options.throttling, "failure"), ["failure", "ignored"]) ===
-      "failure";
+      word("throttling", orDefault(options.throttling, "failure"), ["failure", "ignored"]) === "failure";
     this.refusalsFail =
-      checkOneOf(`${field}.localRefusals`, orDefault(options.localRefusals, "ignored"), [
-        "ignored",
-        "failure",
-      ]) === "failure";
-    this.mode = checkOneOf(`${field}.mode`, orDefault(options.mode, "enforce"), BREAKER_MODES);
+      word("localRefusals", orDefault(options.localRefusals, "ignored"), ["ignored", "failure"]) ===
+      "failure";
+    this.mode = word("mode", orDefault(options.mode, "enforce"), BREAKER_MODES);
     this.reopen = checkReopen(`${field}.reopen`, orDefault(options.reopen, growing()), this.openMs);
   }
 

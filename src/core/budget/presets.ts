@@ -23,7 +23,7 @@ export interface GrpcThrottleOptions {
 
 /** Options of `awsQuota`. */
 export interface AwsQuotaOptions {
-  /** "2.1": since 10 November 2026; "legacy": before. Default "2.1". */
+  /** "2.1": since 10 November 2026; "legacy": before. Default "2.1" (AWS SDK retry behaviour). */
   readonly version?: "2.1" | "legacy";
 }
 

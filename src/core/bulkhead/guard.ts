@@ -26,7 +26,7 @@ export interface BulkheadOptions {
    */
   readonly limit: number | LimitSpec;
   /**
-   * Bytes in flight at most, in the calls' own word (`bytes`), 0 to 2^53 − 1, or Infinity. Default Infinity. Who is
+   * Bytes in flight at most, in the calls' own word (`bytes`), 0 or more, or Infinity. Default Infinity. Who is
    * larger than that by itself is refused.
    */
   readonly maxBytes?: number;
@@ -68,7 +68,8 @@ export class Bulkhead implements Admitter, Room, Permit {
   constructor(options: BulkheadOptions, runtime: Runtime, field = "bulkhead") {
     checkKeys(field, options, ["limit", "maxBytes", "queue", "reclaimAbandonedAfterMs"]);
     const { limit, maxBytes } = options;
-    this.learning = typeof limit === "object" ? learningLimit(limit, runtime, `${field}.limit`) : null;
+    this.learning =
+      typeof limit === "object" && limit !== null ? learningLimit(limit, runtime, `${field}.limit`) : null;
     this.places = new Gate(
       this.learning === null ? (limit as number) : this.learning.limit,
       `${field}.limit`,

@@ -15,23 +15,24 @@
 import { OptionError } from "../errors.ts";
 import { checkKeys, checkMs, checkNumber, checkObject, checkOneOf, orDefault } from "../options.ts";
 
-interface LimitBounds {
-  /** The limit to begin with; `min` to `max`, whole. Default `min` … 20 … `max` (Netflix: 20). */
+/** The bounds of a limit that learns. */
+export interface LimitBoundsOptions {
+  /** The limit to begin with; `min` to `max`, whole. Default 20 (Netflix), or the nearer of the two bounds. */
   readonly initial?: number;
   /** Never below this; 1 to 1,000,000, whole. Default 1. */
   readonly min?: number;
-  /** Never above this; `min` to 1,000,000, whole. Default 200 (Netflix). */
+  /** Never above this; `min` to 1,000,000, whole. Default 200 (Netflix), or `min` if that is more. */
   readonly max?: number;
 }
 
 /** Options of `aimd`. */
-export interface AimdOptions extends LimitBounds {
+export interface AimdOptions extends LimitBoundsOptions {
   /** What an overload multiplies the limit by; 0.1 to 0.99. Default 0.9 (Netflix concurrency-limits). */
   readonly cut?: number;
 }
 
 /** Options of `latencyAimd`. */
-export interface LatencyAimdOptions extends LimitBounds {
+export interface LatencyAimdOptions extends LimitBoundsOptions {
   /** What pressure multiplies the limit by; 0.1 to 0.99. Default 0.8 (the resilience notes, §12). */
   readonly cut?: number;
   /** How often it decides, in ms, 10 to 3,600,000. Default 1,000 (our choice). */
@@ -43,8 +44,8 @@ export interface LatencyAimdOptions extends LimitBounds {
   /** Cuts above this multiple of the baseline; `low` to 1,000. Default 2 (our choice). */
   readonly high?: number;
   /**
-   * The latency without any queue, in ms; above 0, to 2^31 − 1. Default: learned, by looking now and then with half the
-   * limit for one interval in 50 to 100.
+   * The latency without any queue, in ms; above 0, to 2^31 − 1. Default: learned (by looking now and then with half the
+   * limit, for one interval in 50 to 100).
    */
   readonly baselineMs?: number;
 }
@@ -83,6 +84,7 @@ const KEYS = {
 /** The limit that `spec` describes. `random` is uniform in [0, 1). */
 export function concurrencyLimit(spec: LimitSpec, random: () => number, field = "limit"): ConcurrencyLimit {
   checkObject(field, spec);
+  if (!("kind" in spec)) throw new OptionError(field, spec, "a number, aimd() or latencyAimd()");
   const kind = checkOneOf(`${field}.kind`, spec.kind, ["aimd", "latencyAimd"]);
   checkKeys(field, spec, KEYS[kind]);
   return kind === "aimd"
@@ -98,7 +100,7 @@ class Bounded {
   private readonly cut: number;
   private cutAt = -Infinity;
 
-  constructor(options: LimitBounds & { readonly cut?: number }, cut: number, field: string) {
+  constructor(options: LimitBoundsOptions & { readonly cut?: number }, cut: number, field: string) {
     const whole = (name: string, value: number, min: number, max = 1_000_000) =>
       checkNumber(`${field}.${name}`, value, { min, max, integer: true });
     this.min = whole("min", orDefault(options.min, 1), 1);

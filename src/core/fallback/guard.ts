@@ -22,7 +22,9 @@ export function reserved(plan: Plan, reserveMs: number): Plan {
   return { ...plan, call: plan.call.with({ deadline: plan.call.deadline - reserveMs }) };
 }
 
-/** A good answer that is replaced on purpose. */
+const EXERCISED: Rejected = rejected("fallback", "exercised");
+
+/** The same with the good answer that is replaced on purpose. */
 interface Exercised extends Rejected {
   readonly answer: Exit;
 }
@@ -59,7 +61,7 @@ export class FallbackGuard implements Sequence {
     const { kept, exercise } = this.settings;
     if (kept !== null && exit.degradedBy === undefined) kept.keep(call, exit.value, now);
     if (exercise === 0 || this.random.next() >= exercise) return null;
-    return { ...rejected("fallback", "exercised"), answer: exit };
+    return { ...EXERCISED, answer: exit };
   }
 
   /** Makes the substitute, as an attempt of its own. */
@@ -81,8 +83,9 @@ export class FallbackGuard implements Sequence {
 
   /** The answer: the substitute, marked, or what it was to replace if the substitute failed too. */
   result(because: Failed | Rejected, substitute: Exit): Exit {
-    if (substitute.kind === "ok") return { kind: "ok", value: substitute.value, degradedBy: because };
-    return "answer" in because ? (because as Exercised).answer : because;
+    const exercised = "answer" in because ? (because as Exercised).answer : null;
+    if (substitute.kind !== "ok") return exercised ?? because;
+    return { kind: "ok", value: substitute.value, degradedBy: exercised === null ? because : EXERCISED };
   }
 
   *run(plan: Plan, next: Next, fiber: Fiber): Steps {

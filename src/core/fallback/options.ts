@@ -9,7 +9,7 @@ import { StaleAnswers } from "./stale.ts";
 export type FallbackFunction = (because: Failed | Rejected, attempt: Attempt) => unknown;
 
 /** What all kinds of fallback take. */
-export interface FallbackTimes {
+export interface FallbackCommonOptions {
   /**
    * Time kept for it: the primary's deadline is this much earlier, in ms, 0 to 2^31 − 1. Default 0, right for a local
    * answer.
@@ -27,13 +27,13 @@ export interface FallbackTimes {
 }
 
 /** Options of `fallback`, where a function alone is not enough. */
-export interface FallbackOptions extends FallbackTimes {
+export interface FallbackOptions extends FallbackCommonOptions {
   /** Makes the substitute, or a promise of one. It sees what it replaces. */
   readonly run: FallbackFunction;
 }
 
 /** Answers with the last whole answer to a call of the same tenant and key, if it is not too old. */
-export interface StaleOptions extends FallbackTimes {
+export interface StaleOptions extends FallbackCommonOptions {
   /** How old it may be, in ms, 1 to 2^31 − 1. No default: it is a promise to whoever reads it. */
   readonly maxAgeMs: number;
   /** Answers kept at most, one for each tenant and key; 2 to 10,000,000, whole. Default 1,000 (our choice). */
@@ -41,7 +41,7 @@ export interface StaleOptions extends FallbackTimes {
 }
 
 /** Answers with a fixed value. */
-export interface DefaultFallback<V> extends FallbackTimes {
+export interface DefaultFallback<V> extends FallbackCommonOptions {
   readonly kind: "default";
   readonly value: V;
 }
@@ -58,7 +58,7 @@ export function stale(options: StaleOptions): FallbackSpec {
 }
 
 /** Always the same value. */
-export function defaultValue<V>(value: V, options: FallbackTimes = {}): DefaultFallback<V> {
+export function defaultValue<V>(value: V, options: FallbackCommonOptions = {}): DefaultFallback<V> {
   return { kind: "default", value, ...options };
 }
 

@@ -13,15 +13,15 @@ import { OptionError } from "../errors.ts";
 import { LatencyWindow } from "../latency/machine.ts";
 import { checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
 
-/** A delay that follows what attempts take. */
-export interface LiveDelay {
+/** A delay that follows what attempts take; the field `delayMs` takes it in place of a number. */
+export interface LiveDelayOptions {
   /** The share of attempts that are quicker than the delay; 0.5 to 0.999. Default 0.95 (The Tail at Scale). */
   readonly percentile?: number;
   /** What it looks back on, in ms, 10 to 86,400,000; between half of it and all. Default 60,000 (our choice). */
   readonly windowMs?: number;
   /** Nothing is hedged before as many attempts were seen, 1 to 1,000,000, whole. Default 100 (our choice). */
   readonly minSamples?: number;
-  /** Never sooner than this, in ms, 0 to 2^31 − 1. Default 1. */
+  /** Never sooner than this, in ms, 0 to 2^31 − 1. Default 1 (a timer is no finer). */
   readonly minMs?: number;
 }
 
@@ -31,7 +31,7 @@ export interface HedgeOptions {
    * How long the latest attempt may take before another is sent, in ms, 1 to 2^31 − 1 (about the measured P95), or
    * `{ percentile }` to follow it. No default.
    */
-  readonly delayMs: number | LiveDelay;
+  readonly delayMs: number | LiveDelayOptions;
   /** Attempts that may be in flight for one call, the first included; 2 to 10, whole. Default 2 (The Tail at Scale). */
   readonly attempts?: number;
   /**
@@ -100,7 +100,7 @@ function checkFixed(field: string, delayMs: unknown): number {
   return checkMs(field, delayMs, { min: 1 });
 }
 
-function checkLive(field: string, live: LiveDelay): Required<LiveDelay> {
+function checkLive(field: string, live: LiveDelayOptions): Required<LiveDelayOptions> {
   checkKeys(field, live, ["percentile", "windowMs", "minSamples", "minMs"]);
   return {
     percentile: checkNumber(`${field}.percentile`, orDefault(live.percentile, 0.95), {

@@ -4,7 +4,7 @@
  */
 import type { Admission, Admitter, Asking, Permit } from "../admission.ts";
 import { type Call, type Rejected, rejected } from "../call.ts";
-import { checkFunction, checkNumber } from "../options.ts";
+import { checkFunction, checkNumber, checkObject } from "../options.ts";
 import type { Guard } from "../stack.ts";
 import { type RateOptions, TokenBucket } from "./machine.ts";
 
@@ -27,7 +27,9 @@ export class RateLimit implements Admitter {
   readonly bucket: TokenBucket;
   private readonly costOf: ((call: Call) => number) | null;
 
-  constructor({ cost, ...rate }: RateLimitOptions, field = "rateLimit") {
+  constructor(options: RateLimitOptions, field = "rateLimit") {
+    checkObject(field, options);
+    const { cost, ...rate } = options;
     this.bucket = new TokenBucket(rate, field);
     this.costOf = cost === undefined ? null : checkFunction(`${field}.cost`, cost);
   }

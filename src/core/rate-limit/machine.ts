@@ -16,7 +16,7 @@ import { checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
 export interface RateOptions {
   /** What may start in `windowMs`, in calls or in cost; above 0, at most 1,000,000,000. No default: it is a contract. */
   readonly limit: number;
-  /** The stretch of time that `limit` is for, in ms, 1 to 10^12 (31 years). Default 1,000. */
+  /** The stretch of time that `limit` is for, in ms, 1 to 1,000,000,000,000 (31 years). Default 1,000 (a second). */
   readonly windowMs?: number;
   /**
    * What may start at the same instant after a rest, in calls or in cost; above 0, at most 1,000,000,000. Default:

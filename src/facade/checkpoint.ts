@@ -5,6 +5,7 @@
  * Source: the resilience notes, §02 ("check it before expensive work and inside long loops").
  */
 import { checkKeys, checkMs, orDefault } from "../core/options.ts";
+import { type Host, theHost } from "./host.ts";
 
 /** Options of `checkpoint`. */
 export interface CheckpointOptions {
@@ -12,7 +13,7 @@ export interface CheckpointOptions {
   readonly everyMs?: number;
 }
 
-/** When the event loop was last known to have turned, by `performance.now()`. */
+/** When this turn of the event loop began to compute, by the host's clock; −Infinity while that is not known. */
 let turnedAt = -Infinity;
 
 /**
@@ -24,25 +25,32 @@ export function checkpoint(signal: AbortSignal, options?: CheckpointOptions): Pr
   if (options !== undefined) checkKeys("checkpoint", options, ["everyMs"]);
   const everyMs = checkMs("checkpoint.everyMs", orDefault(options?.everyMs, 5));
   signal.throwIfAborted();
-  const now = performance.now();
-  if (turnedAt === -Infinity) watchTurn(now);
-  return now - turnedAt < everyMs ? undefined : giveWay(signal);
+  const host = theHost();
+  const now = host.runtime.now();
+  if (turnedAt === -Infinity) watchTurn(host, now);
+  return now - turnedAt < everyMs ? undefined : giveWay(host, signal);
 }
 
 /** Notes when this turn of the event loop began to compute, and forgets it when the loop turns. */
-function watchTurn(now: number): void {
+function watchTurn(host: Host, now: number): void {
   turnedAt = now;
-  setImmediate(() => {
+  nextTurn(host, () => {
     turnedAt = -Infinity;
   });
 }
 
-function giveWay(signal: AbortSignal): Promise<void> {
+function giveWay(host: Host, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
-    setImmediate(() => {
+    nextTurn(host, () => {
       turnedAt = -Infinity;
       if (signal.aborted) reject(signal.reason);
       else resolve();
     });
   });
+}
+
+/** Runs `fn` when other work has had its turn. */
+function nextTurn(host: Host, fn: () => void): void {
+  if (host.nextTurn === undefined) host.runtime.after(0, fn);
+  else host.nextTurn(fn);
 }
