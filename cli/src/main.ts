@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
+import { explainCommand } from "./explain.ts";
 import { replayCommand } from "./replay/command.ts";
 
 const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
@@ -12,6 +13,7 @@ const program = new Command("plimsoll")
   )
   .version(manifest.version)
   .showHelpAfterError()
-  .addCommand(replayCommand());
+  .addCommand(replayCommand())
+  .addCommand(explainCommand());
 
 await program.parseAsync();

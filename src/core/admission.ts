@@ -9,8 +9,8 @@
  * (evidence), and `release` once, when its work has truly ended (capacity). The two are far apart for work that
  * ignores its timeout; treating them as one is how every peer measured runs five at once behind a limit of one.
  */
-import type { Token } from "./budget/machine.ts";
-import { type AttemptKind, type Call, type Rejected, rejected } from "./call.ts";
+import type { Token } from "./budget/budget.ts";
+import { type AttemptKind, type Call, type Failed, failed, type Rejected, rejected } from "./call.ts";
 import type { Evidence } from "./evidence.ts";
 import { type Room, Wait } from "./room.ts";
 import type { Run } from "./run.ts";
@@ -51,7 +51,9 @@ export interface Admitter {
   /** Whether it may send to a room; only one guard of a run may. */
   readonly queues?: boolean;
   /** Hears that a guard behind it in the run refused a call that it would have admitted. */
-  refusedWithin?(now: number): void;
+  refusedWithin?(asking: Asking, now: number): void;
+  /** Hears that a call was refused for good by what its own `check` said. */
+  hasRefused?(asking: Asking, now: number): void;
 }
 
 /** What a sequence asks the next layer for: this call, as this attempt. */
@@ -77,6 +79,8 @@ export abstract class Admission extends Timer implements Asking {
   kind: AttemptKind;
   /** Its wait for a place, kept when it is over; null if it did not have to wait. */
   wait: Wait | null = null;
+  /** When its work began, in the runtime's ms; −1 before. */
+  sentAt = -1;
   /** Parts of its work that have not ended; the places are given back when none is left. */
   live = 0;
   protected readonly plan: Plan;
@@ -146,8 +150,8 @@ export abstract class Admission extends Timer implements Asking {
 
   /** All places are held: start. Called from the loop. */
   protected abstract admitted(now: number): void;
-  /** Refused; nothing is held. */
-  protected abstract refused(refusal: Rejected): void;
+  /** Refused, or its guards could not even be asked; nothing is held. */
+  protected abstract refused(exit: Rejected | Failed): void;
 
   /** The refusal for lack of time, or null while there is enough. */
   protected tooLate(now: number): Rejected | null {
@@ -156,16 +160,26 @@ export abstract class Admission extends Timer implements Asking {
 
   /** Asks the run: starts, waits, or is refused. */
   protected ask(now: number): void {
-    const answer = this.guards.check(this, now);
+    const answer = this.askGuards(now);
     if (answer === null) {
       this.takeAll(now);
       this.admitted(now);
-    } else if (answer.kind === "rejected") this.turnAway(answer, now);
+    } else if (answer.kind === "failed") this.refused(answer);
+    else if (answer.kind === "rejected") this.turnAway(answer, now);
     else this.waitIn(answer, now);
   }
 
+  /** What the run says; or, where a callback of the user's in it threw, that. */
+  private askGuards(now: number): Rejected | Room | Failed | null {
+    try {
+      return this.guards.check(this, now);
+    } catch (error) {
+      return failed(error, "permanent", { effect: "none" });
+    }
+  }
+
   private turnAway(refusal: Rejected, now: number): void {
-    if (this.guards.admitters.length > 1) this.guards.refusedBy(refusal, now);
+    if (this.guards.hearsRefusals) this.guards.refusedBy(refusal, this, now);
     this.refused(refusal);
   }
 
@@ -191,13 +205,14 @@ export abstract class Admission extends Timer implements Asking {
   called(now: number): boolean {
     this.leftRoom();
     this.runtime.cancel(this);
-    const answer = this.tooLate(now) ?? this.guards.check(this, now);
+    const answer = this.tooLate(now) ?? this.askGuards(now);
     if (answer === null) {
       this.takeAll(now);
       this.ready();
       return true;
     }
-    this.turnAway(answer.kind === "rejected" ? answer : answer.waitedTooLong, now);
+    if (answer.kind === "failed") this.refused(answer);
+    else this.turnAway(answer.kind === "rejected" ? answer : answer.waitedTooLong, now);
     return false;
   }
 

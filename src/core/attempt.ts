@@ -11,7 +11,7 @@
 import { Abort, type AbortTarget } from "./abort.ts";
 import { Admission, EXPIRED, type Plan } from "./admission.ts";
 import { tellAbandoned, tellAnswered, tellEnded, tellSent } from "./attempt-events.ts";
-import { type Exit, failed, type Outcome, ok, type Rejected, rejected } from "./call.ts";
+import { type Exit, type Failed, failed, type Outcome, ok, type Rejected, rejected } from "./call.ts";
 import { classify, understood } from "./classify.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { Leaf, Result } from "./leaf.ts";
@@ -30,8 +30,6 @@ const TOO_LITTLE_TIME: Rejected = rejected("deadline", "too little time left");
 export class Attempt extends Admission implements Task {
   readonly leaf: Leaf;
   state: AttemptState = "new";
-  /** When it was sent, in the runtime's ms; −1 before. */
-  sentAt = -1;
   private maker: Process | null;
   private readonly work: unknown;
   private workEnded = false;
@@ -176,8 +174,8 @@ export class Attempt extends Admission implements Task {
     if (this.maker !== null) this.maker.root.keepContext();
   }
 
-  protected override refused(refusal: Rejected): void {
-    this.report(refusal);
+  protected override refused(exit: Rejected | Failed): void {
+    this.report(exit);
   }
 
   private send(now: number): void {
@@ -188,8 +186,8 @@ export class Attempt extends Admission implements Task {
     this.begun();
     // Only a deadline can be further away than the longest timer (24 days): nobody waits for it that long.
     if (limit <= MAX_TIMER_MS) runtime.arm(this, now + limit);
-    if (this.token !== null) this.token.sent();
-    else if (leaf.budget !== null) leaf.budget.firstSent();
+    if (this.token !== null) this.token.sent(now);
+    else if (leaf.budget !== null) leaf.budget.firstSent(now);
     if (runtime.sink !== null) this.countSent(limit);
     try {
       leaf.perform(this, this.work);

@@ -29,8 +29,11 @@ export type FailureClass = "transient" | "throttling" | "permanent" | "unknown" 
 /** What a failed attempt may have changed: `none` when it certainly did not run, else `unknown`. */
 export type Effect = "none" | "unknown";
 
-/** The dependency's own word about repeating: wait at least this many ms, or never. */
-export type Pushback = number | "never";
+/**
+ * The dependency's own word about repeating: wait at least this many ms (jitter comes on top), exactly this many (gRPC's
+ * pushback, after which the backoff begins anew), or never.
+ */
+export type Pushback = number | { readonly exactlyMs: number } | "never";
 
 /** The dependency answered. */
 export interface Ok<T> {
@@ -117,7 +120,7 @@ export interface CallFields {
   readonly key: string;
   /** The same on every attempt of a write, so that the callee can return its first result. */
   readonly idempotencyKey: string | undefined;
-  /** How much memory it holds while it waits, in bytes; 0 when unknown. Queues bound the sum (`maxBytes`). */
+  /** How much memory it holds, in bytes; 0 when unknown. Queues and bulkheads bound the sum (`maxBytes`). */
   readonly bytes: number;
 }
 

@@ -70,12 +70,12 @@ export function classify(result: Result): Outcome {
 
 /** Returns what a judge of the user's has said, if it can be understood; throws an `OptionError` otherwise. */
 export function understood(said: Outcome | undefined): Outcome | undefined {
-  if (said === undefined || said === null || said.kind === "ok" || said.kind === "rejected") return said;
+  if (said === undefined || said === null || said.kind === "ok") return said;
   if (said.kind === "failed" && isMeaning(said)) return said;
   throw new OptionError(
     "what classify() returned",
     said,
-    "an outcome with a class that exists, or undefined",
+    "ok(), degraded() or failed() with a class that exists, or undefined: what was sent was not refused here",
   );
 }
 

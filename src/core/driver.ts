@@ -10,7 +10,14 @@
  */
 import { Admission, type Plan } from "./admission.ts";
 import { Attempt } from "./attempt.ts";
-import { type CallFields, type Exit, failed, type OperationSpec, type Rejected } from "./call.ts";
+import {
+  type CallFields,
+  type Exit,
+  type Failed,
+  failed,
+  type OperationSpec,
+  type Rejected,
+} from "./call.ts";
 import { evidenceOf } from "./evidence.ts";
 import type { Leaf } from "./leaf.ts";
 import type { Task } from "./loop.ts";
@@ -199,7 +206,7 @@ export function scopeOf(run: Run, next: Next): Next {
     const scope = new Scope(run, plan, fiber);
     let exit: Exit = { kind: "cancelled", reason: undefined };
     try {
-      const refusal = (yield scope) as Rejected | null;
+      const refusal = (yield scope) as Rejected | Failed | null;
       exit = refusal ?? (yield* next({ ...plan, kind: scope.kind, outer: scope }, fiber));
     } finally {
       scope.close(exit);
@@ -254,18 +261,19 @@ class Scope extends Admission implements Step {
     super.ended();
   }
 
-  protected override admitted(): void {
+  protected override admitted(now: number): void {
     this.open = true;
+    this.sentAt = now;
     this.begun();
     this.fiber.resume(null);
   }
 
   protected override ready(): void {
-    this.admitted();
+    this.admitted(this.runtime.now());
   }
 
-  protected override refused(refusal: Rejected): void {
-    this.fiber.resume(refusal);
+  protected override refused(exit: Rejected | Failed): void {
+    this.fiber.resume(exit);
   }
 
   protected override waits(): void {

@@ -60,6 +60,8 @@ export type PlimsollEvent = EventBase &
     /** An observing breaker would have refused this call. */
     | { readonly type: "breaker.observed"; readonly attempt: number }
     | { readonly type: "fallback.used"; readonly because: Ending }
+    /** It waits for a call that others wait for, too: the attempts are told of that one, which has this number. */
+    | { readonly type: "call.joined"; readonly flight: number }
     | {
         readonly type: "call.answered";
         readonly ending: Ending;

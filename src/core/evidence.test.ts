@@ -2,6 +2,7 @@
 import { readdirSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fault, Lab, only, type Started } from "../../test/lib/lab.ts";
+import { AdaptiveThrottleGuard } from "./adaptive-throttle/guard.ts";
 import { constant } from "./backoff/machine.ts";
 import { breaker } from "./breaker/guard.ts";
 import { CircuitBreaker } from "./breaker/machine.ts";
@@ -10,11 +11,13 @@ import { RetryBudget } from "./budget/machine.ts";
 import { Bulkhead, bulkhead } from "./bulkhead/guard.ts";
 import { degraded } from "./call.ts";
 import { classify } from "./classify.ts";
+import { aimd } from "./concurrency-limit/machine.ts";
 import { deadline } from "./deadline/guard.ts";
 import { type Ending, EVIDENCE } from "./evidence.ts";
 import { fallback } from "./fallback/guard.ts";
 import { hedge } from "./hedge/guard.ts";
 import type { Binding, Guard, Judge, Stack } from "./index.ts";
+import { RateLimit, rateLimit } from "./rate-limit/guard.ts";
 import { retry } from "./retry/guard.ts";
 import { timeout } from "./timeout/guard.ts";
 
@@ -66,8 +69,8 @@ class Trial {
 
   /** From now on the guard within the subject refuses. */
   fill(): void {
-    this.#full.gate.limit = 1;
-    this.#full.gate.take();
+    this.lab.start(this.lab.stack([bulkhead(this.#full)]), this.lab.hangs);
+    this.#full.resize(1);
   }
 
   /** Makes a call whose last attempt ends that way; `before` says what its attempts do until then. */
@@ -183,13 +186,50 @@ const HEDGE: Record<Ending, "wins" | "the first goes on" | "–"> = {
   refused: "the first goes on",
 };
 
+/** What the adaptive throttle counts: a call accepted, one not accepted, or nothing. */
+const THROTTLE: Record<Ending, "accept" | "reject" | "nothing"> = {
+  ok: "accept",
+  degraded: "accept",
+  transient: "nothing",
+  throttled: "reject",
+  permanent: "accept",
+  timeout: "nothing",
+  clipped: "nothing",
+  unsent: "nothing",
+  cancelled: "nothing",
+  hedgeLoser: "nothing",
+  refused: "nothing",
+};
+
+/** What an adaptive limit learns. */
+const LIMIT: Record<Ending, "sample" | "overload" | "nothing"> = {
+  ok: "sample",
+  degraded: "sample",
+  transient: "nothing",
+  throttled: "overload",
+  permanent: "sample",
+  timeout: "overload",
+  clipped: "nothing",
+  unsent: "nothing",
+  cancelled: "nothing",
+  hedgeLoser: "nothing",
+  refused: "nothing",
+};
+
 /** Each guard's folder, and how its column is tried. Those that only make an ending name it. */
 const COLUMNS: Record<string, ((ending: Ending) => void) | { readonly makes: readonly Ending[] }> = {
   breaker: (ending) => {
     closedBreaker(ending);
     probingBreaker(ending);
   },
-  bulkhead: aBulkhead,
+  bulkhead: (ending) => {
+    aBulkhead(ending);
+    aLearningLimit(ending);
+  },
+  "adaptive-throttle": aThrottle,
+  "rate-limit": aRateLimit,
+  // What waits for a flight sends nothing: the flight's own attempts are evidence.
+  coalesce: { makes: ["clipped", "cancelled"] },
   deadline: { makes: ["clipped", "refused"] },
   fallback: aFallback,
   hedge: aHedge,
@@ -280,6 +320,54 @@ function aBulkhead(ending: Ending): void {
   expect([cap.gate.held, call.sent.length > 0]).toEqual([held, BULKHEAD[ending] !== "not taken"]);
   for (const attempt of call.sent) attempt.succeed("at last");
   expect([cap.gate.held, subject.stack.leaf.abandoned]).toEqual([0, 0]);
+}
+
+/** From one, a good answer makes it two; from four, an overload makes it two. */
+function aLearningLimit(ending: Ending): void {
+  const learns = LIMIT[ending];
+  // With one place there is no race.
+  if (ending !== "hedgeLoser") expect(limitAfter(ending, 1)).toBe(learns === "sample" ? 2 : 1);
+  expect(limitAfter(ending, 4)).toBe(learns === "overload" ? 2 : 4);
+}
+
+function limitAfter(ending: Ending, initial: number): number {
+  const caps: Bulkhead[] = [];
+  const bind = ({ runtime }: Binding): Bulkhead => {
+    const cap = new Bulkhead({ limit: aimd({ initial, cut: 0.5 }) }, runtime);
+    caps.push(cap);
+    return cap;
+  };
+  new Trial(ending, [{ name: "bulkhead", bind }]).run();
+  return caps[0]?.gate.limit ?? 0;
+}
+
+function aThrottle(ending: Ending): void {
+  const guards: AdaptiveThrottleGuard[] = [];
+  const bind = ({ runtime }: Binding): AdaptiveThrottleGuard => {
+    const guard = new AdaptiveThrottleGuard({}, runtime, "stock.view");
+    guards.push(guard);
+    return guard;
+  };
+  const trial = new Trial(ending, [{ name: "adaptiveThrottle", bind }]);
+  const [{ machine }] = guards as [AdaptiveThrottleGuard];
+  trial.run();
+  // The winner of a race is a call of its own.
+  const winner = ending === "hedgeLoser" ? 1 : 0;
+  const [requests, accepts] = { accept: [1, 1], reject: [1, 0], nothing: [0, 0] }[THROTTLE[ending]] as [
+    number,
+    number,
+  ];
+  const now = trial.lab.runtime.now();
+  expect([machine.requests(now), machine.accepts(now)]).toEqual([requests + winner, accepts + winner]);
+}
+
+/** Paid when it is let in, whatever becomes of it. */
+function aRateLimit(ending: Ending): void {
+  const limit = new RateLimit({ limit: 10, windowMs: 1e9 });
+  const trial = new Trial(ending, [rateLimit(limit)]);
+  trial.run();
+  const paid = { refused: 0, hedgeLoser: 2 }[ending as string] ?? 1;
+  expect(10 - limit.bucket.level(trial.lab.runtime.now())).toBeCloseTo(paid, 3);
 }
 
 function aFallback(ending: Ending): void {

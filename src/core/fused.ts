@@ -7,7 +7,7 @@
  */
 import type { Plan } from "./admission.ts";
 import { Attempt } from "./attempt.ts";
-import type { Token } from "./budget/machine.ts";
+import type { Token } from "./budget/budget.ts";
 import {
   type Call,
   type CallFields,
@@ -24,11 +24,16 @@ import { emitDecision, type RetryGuard, reported } from "./retry/guard.ts";
 import type { Again } from "./retry/machine.ts";
 import { type Runtime, Timer } from "./runtime.ts";
 
+/** Before the first repeat. */
+const NOT_YET = { delayMs: 0, backoffFrom: 0 };
+
 /** The library's own order, bound. */
 export interface FusedPolicy {
   readonly fallback: FallbackGuard | null;
   readonly retry: RetryGuard | null;
   readonly leaf: Leaf;
+  /** Whether something is done with a good answer before it is delivered. */
+  readonly mindsAnswers: boolean;
 }
 
 /** A call under that order. It is itself the plan of its first attempt. */
@@ -78,7 +83,8 @@ export class FusedCall extends CallProcess implements Plan {
   override answered(_attempt: Attempt, exit: Exit): void {
     this.attempt = null;
     const { loop } = this.runtime;
-    if (exit.kind === "ok" && this.because === null && loop.idle) return this.finishAtOnce(exit);
+    if (exit.kind === "ok" && this.because === null && loop.idle && !this.policy.mindsAnswers)
+      return this.finishAtOnce(exit);
     this.pending = exit;
     loop.push(this);
   }
@@ -122,8 +128,8 @@ export class FusedCall extends CallProcess implements Plan {
   /** Asks the retry machine, and with it a backoff of the user's, which may throw or cancel this very call. */
   private decide(exit: Exit, retry: RetryGuard, number: number, now: number): Again | Rejected | null {
     try {
-      const delayMs = this.repeat === null ? 0 : this.repeat.delayMs;
-      const decision = retry.policy.decide(exit, number, this, now, delayMs, retry.random);
+      const { delayMs, backoffFrom } = this.repeat ?? NOT_YET;
+      const decision = retry.policy.decide(exit, number, this, now, delayMs, retry.random, backoffFrom);
       if (this.exit !== null && decision?.kind === "again") decision.token?.cancel();
       return decision;
     } catch (error) {
@@ -140,7 +146,7 @@ export class FusedCall extends CallProcess implements Plan {
 
   private concludeWith(fallback: FallbackGuard, exit: Exit): void {
     if (this.because !== null) return this.finish(fallback.result(this.because, exit));
-    const because = fallback.replaces(exit);
+    const because = fallback.replaces(exit, this, this.runtime.now());
     if (because === null) return this.finish(exit);
     this.because = because;
     this.attempt = fallback.attempt(because, this, this);
@@ -156,15 +162,17 @@ class Repeat extends Timer implements Plan {
   readonly token: Token | null;
   readonly outer = null;
   readonly delayMs: number;
+  readonly backoffFrom: number;
   /** How the attempt before it ended. */
   readonly failure: Exit;
 
-  constructor(call: FusedCall, number: number, { delayMs, token }: Again, failure: Exit) {
+  constructor(call: FusedCall, number: number, { delayMs, token, backoffFrom }: Again, failure: Exit) {
     super();
     this.call = call;
     this.number = number;
     this.token = token;
     this.delayMs = delayMs;
+    this.backoffFrom = backoffFrom;
     this.failure = failure;
   }
 

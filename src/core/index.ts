@@ -1,5 +1,7 @@
 /** The core: guards, machines and driver, without promises, clocks or timers of their own. */
 export type { AbortTarget } from "./abort.ts";
+export { AdaptiveThrottleGuard, adaptiveThrottle } from "./adaptive-throttle/guard.ts";
+export { AdaptiveThrottle, type AdaptiveThrottleOptions } from "./adaptive-throttle/machine.ts";
 export {
   Admission,
   type Admitter,
@@ -10,20 +12,27 @@ export {
 } from "./admission.ts";
 export { Attempt, type AttemptState } from "./attempt.ts";
 export {
+  type AwsBackoffOptions,
+  awsBackoff,
   Backoff,
   type BackoffFunction,
   type BackoffOption,
   type BackoffSpec,
   constant,
   decorrelatedJitter,
+  envoyBackoff,
   equalJitter,
   exponential,
   fullJitter,
   type GrowthOptions,
+  type GrpcBackoffOptions,
+  grpcBackoff,
   immediately,
+  spread,
 } from "./backoff/machine.ts";
-export { BreakerGuard, breaker } from "./breaker/guard.ts";
+export { BreakerGuard, breaker, KeyedBreakers } from "./breaker/guard.ts";
 export {
+  type BreakerSnapshot,
   type BreakerState,
   CircuitBreaker,
   type Closed,
@@ -41,9 +50,22 @@ export {
   type ReopenOptions,
 } from "./breaker/options.ts";
 export { CountWindow, TimeWindow, type Window } from "./breaker/window.ts";
-export { type BudgetOptions, type RepeatKind, RetryBudget, Token } from "./budget/machine.ts";
+export { Budget, type RepeatKind, Token } from "./budget/budget.ts";
+export { type BudgetOptions, RetryBudget } from "./budget/machine.ts";
+export {
+  type AwsQuotaOptions,
+  awsQuota,
+  type BudgetSpec,
+  budgetOf,
+  type ConcurrencyShareOptions,
+  concurrencyShare,
+  type GrpcThrottleOptions,
+  grpcThrottle,
+  type WindowShareOptions,
+  windowShare,
+} from "./budget/presets.ts";
 export { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
-export { Gate } from "./bulkhead/machine.ts";
+export { Gate, type GateState } from "./bulkhead/machine.ts";
 export {
   type AttemptKind,
   Call,
@@ -65,7 +87,23 @@ export {
   type Rejected,
   rejected,
 } from "./call.ts";
+export { AWS_THROTTLING, AWS_TRANSIENT, awsMeaning, judgeAws } from "./classifiers/aws.ts";
+export { GRPC_STATUS, grpcMeaning, grpcPushback, judgeGrpc } from "./classifiers/grpc.ts";
+export type { Meaning } from "./classifiers/meaning.ts";
+export { judgeRedis, REDIS_REPLY, redisMeaning } from "./classifiers/redis.ts";
 export { type ClassifiedError, classify, FAILURE } from "./classify.ts";
+export { CoalesceGuard, coalesce } from "./coalesce/guard.ts";
+export { type CoalesceOptions, CoalescePolicy } from "./coalesce/machine.ts";
+export {
+  type AimdOptions,
+  aimd,
+  type ConcurrencyLimit,
+  concurrencyLimit,
+  type LatencyAimdOptions,
+  type LimitBoundsOptions,
+  type LimitSpec,
+  latencyAimd,
+} from "./concurrency-limit/machine.ts";
 export { DeadlineGuard, deadline } from "./deadline/guard.ts";
 export {
   attemptOf,
@@ -96,8 +134,23 @@ export {
   type PlimsollEvent,
 } from "./events.ts";
 export { type Ending, EVIDENCE, type Evidence, endingOf, evidenceOf, HEDGE_LOST } from "./evidence.ts";
-export { type FallbackFunction, FallbackGuard, type FallbackOptions, fallback } from "./fallback/guard.ts";
-export { HedgeGuard, type HedgeOptions, hedge } from "./hedge/guard.ts";
+export { FallbackGuard, fallback } from "./fallback/guard.ts";
+export {
+  type DefaultFallback,
+  defaultValue,
+  type FallbackCommonOptions,
+  type FallbackFunction,
+  type FallbackOption,
+  type FallbackOptions,
+  type FallbackSpec,
+  type StaleOptions,
+  stale,
+} from "./fallback/options.ts";
+export { HedgeGuard, hedge } from "./hedge/guard.ts";
+export { type HedgeOptions, HedgePolicy, type LiveDelayOptions } from "./hedge/machine.ts";
+export { Keyed, type KeyedOptions } from "./keyed/machine.ts";
+export { PerKey, type PerKeyOptions } from "./keyed/per-key.ts";
+export { LatencyWindow } from "./latency/machine.ts";
 export type { Judge, Leaf, Result } from "./leaf.ts";
 export { Loop, type Task } from "./loop.ts";
 export {
@@ -109,6 +162,7 @@ export {
   checkOneOf,
   type Range,
 } from "./options.ts";
+export { nextDue, stableOffset } from "./periodic/machine.ts";
 export {
   type DependencyOptions,
   DependencyPolicy,
@@ -118,6 +172,8 @@ export {
 export { type Answer, CallProcess, type Process } from "./progress.ts";
 export { AdmissionQueue, type Entry, type QueueOptions } from "./queue/machine.ts";
 export { hash32, type Random, SeededRandom } from "./random.ts";
+export { RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
+export { type RateOptions, TokenBucket } from "./rate-limit/machine.ts";
 export { RetryGuard, retry } from "./retry/guard.ts";
 export { type Again, type RetryOptions, RetryPolicy } from "./retry/machine.ts";
 export { type Room, Wait } from "./room.ts";

@@ -1,6 +1,6 @@
 /** The innermost part of a policy: the work, and how it is started, judged, timed and counted. */
 import type { Attempt } from "./attempt.ts";
-import type { RetryBudget } from "./budget/machine.ts";
+import type { Budget } from "./budget/budget.ts";
 import type { Outcome } from "./call.ts";
 import type { Run } from "./run.ts";
 
@@ -20,7 +20,7 @@ export interface Leaf {
   /** After this long an abandoned attempt's places are taken back; `Infinity` for never. */
   readonly reclaimAbandonedAfterMs: number;
   /** Earns on first attempts, spends on others; null when nothing repeats. */
-  readonly budget: RetryBudget | null;
+  readonly budget: Budget | null;
   /** Starts the work. It reports by `attempt.succeed` or `attempt.fail`, at once or later. */
   perform(attempt: Attempt, work: unknown): void;
   /** A judge of the user's, which may throw; null for the library's own. */

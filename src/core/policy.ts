@@ -3,18 +3,28 @@
  * options in, a bound stack out. The promise shell and the simulator both start here, so both run the same objects.
  */
 
-import { breaker } from "./breaker/guard.ts";
+import { AdaptiveThrottleGuard, adaptiveThrottle } from "./adaptive-throttle/guard.ts";
+import type { AdaptiveThrottleOptions } from "./adaptive-throttle/machine.ts";
+import type { Admitter } from "./admission.ts";
+import { breaker, KeyedBreakers } from "./breaker/guard.ts";
 import { CircuitBreaker } from "./breaker/machine.ts";
 import { type BreakerOptions, BreakerPolicy } from "./breaker/options.ts";
-import { type BudgetOptions, RetryBudget } from "./budget/machine.ts";
+import type { Budget } from "./budget/budget.ts";
+import { type BudgetSpec, budgetOf } from "./budget/presets.ts";
 import { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
 import type { CallFields } from "./call.ts";
+import { coalesce } from "./coalesce/guard.ts";
+import type { CoalesceOptions } from "./coalesce/machine.ts";
 import { OptionError } from "./errors.ts";
-import { type FallbackFunction, type FallbackOptions, fallback } from "./fallback/guard.ts";
-import { type HedgeOptions, hedge } from "./hedge/guard.ts";
+import { fallback } from "./fallback/guard.ts";
+import type { FallbackOption } from "./fallback/options.ts";
+import { hedge } from "./hedge/guard.ts";
+import type { HedgeOptions } from "./hedge/machine.ts";
+import type { PerKeyOptions } from "./keyed/per-key.ts";
 import type { Judge } from "./leaf.ts";
-import { checkFunction, checkKeys, checkMs, orDefault } from "./options.ts";
+import { checkFunction, checkKeys, checkMs, checkObject, checkOneOf, orDefault } from "./options.ts";
 import type { Answer, CallProcess } from "./progress.ts";
+import { RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
 import { retry } from "./retry/guard.ts";
 import type { RetryOptions } from "./retry/machine.ts";
 import type { Runtime } from "./runtime.ts";
@@ -27,8 +37,12 @@ export interface DependencyOptions {
   readonly name: string;
   /** Caps its calls in flight. Default: no cap, since a limit must be measured. */
   readonly bulkhead?: BulkheadOptions;
+  /** Keeps a quota towards it. Default: none. */
+  readonly rateLimit?: RateLimitOptions;
+  /** Refuses a part of its calls while it is refusing; `{}` for all defaults. Default: none. */
+  readonly adaptiveThrottle?: AdaptiveThrottleOptions;
   /** What retries and hedges of its operations spend. Default `{}`: 10 % and a burst of 10; "none" switches it off. */
-  readonly budget?: BudgetOptions | "none";
+  readonly budget?: BudgetSpec | "none";
 }
 
 /** How one operation is guarded. A guard that is left out is not there. */
@@ -41,16 +55,30 @@ export interface OperationOptions {
   readonly totalTimeoutMs?: number;
   /** An attempt is not started with less time left than this, in ms, 0 to 2^31 − 1. Default 0. */
   readonly minUsefulMs?: number;
+  /** Lets calls with the same `key` share one; `{}` for all defaults. Only for what is idempotent. Default: none. */
+  readonly coalesce?: CoalesceOptions;
   /** Repeats failed attempts; `{}` for all defaults. */
   readonly retry?: RetryOptions;
   /** Stops calls to what plainly fails; `{}` for all defaults. */
-  readonly breaker?: BreakerOptions;
+  readonly breaker?: BreakerOptions & {
+    /** A breaker for each key of the calls, in place of one for all; `{}` for all defaults. Default: one for all. */
+    readonly perKey?: PerKeyOptions;
+  };
   /** A cap of its own, beside the dependency's. */
   readonly bulkhead?: BulkheadOptions;
+  /** A quota of its own, beside the dependency's. */
+  readonly rateLimit?: RateLimitOptions;
+  /** A throttle of its own, beside the dependency's. */
+  readonly adaptiveThrottle?: AdaptiveThrottleOptions;
   /** Sends a second attempt when the first is slow. Only for what is idempotent. */
   readonly hedge?: HedgeOptions;
   /** Answers when all of that was not enough. */
-  readonly fallback?: FallbackFunction | FallbackOptions;
+  readonly fallback?: FallbackOption;
+  /**
+   * What its answer decides, where a substitute would be an answer nobody gave: such an operation takes no fallback.
+   * Default: nothing of the kind.
+   */
+  readonly decides?: "authorization" | "integrity";
   /** Your own judgement of what the work gave. Default: the library's own. */
   readonly classify?: Judge;
 }
@@ -60,11 +88,15 @@ const OPERATION_KEYS = [
   "attemptTimeoutMs",
   "totalTimeoutMs",
   "minUsefulMs",
+  "coalesce",
   "retry",
   "breaker",
+  "adaptiveThrottle",
+  "rateLimit",
   "bulkhead",
   "hedge",
   "fallback",
+  "decides",
   "classify",
 ];
 
@@ -73,17 +105,24 @@ export class DependencyPolicy {
   readonly name: string;
   readonly runtime: Runtime;
   readonly bulkhead: Bulkhead | null;
-  readonly budget: RetryBudget | null;
+  readonly budget: Budget | null;
+  readonly rateLimit: RateLimit | null;
+  readonly adaptiveThrottle: AdaptiveThrottleGuard | null;
   private readonly performWork: Perform;
 
   constructor(options: DependencyOptions, runtime: Runtime, perform: Perform) {
-    checkKeys("dependency", options, ["name", "bulkhead", "budget"]);
+    checkKeys("dependency", options, ["name", "bulkhead", "rateLimit", "adaptiveThrottle", "budget"]);
     this.name = checkName("dependency.name", options.name);
     this.runtime = runtime;
     this.performWork = perform;
-    const { bulkhead: cap, budget = {} } = options;
+    const { bulkhead: cap, rateLimit: quota, adaptiveThrottle: throttle, budget = {} } = options;
     this.bulkhead = cap === undefined ? null : new Bulkhead(cap, runtime, `${this.name}.bulkhead`);
-    this.budget = budget === "none" ? null : new RetryBudget(budget, `${this.name}.budget`);
+    this.rateLimit = quota === undefined ? null : new RateLimit(quota, `${this.name}.rateLimit`);
+    this.adaptiveThrottle =
+      throttle === undefined
+        ? null
+        : new AdaptiveThrottleGuard(throttle, runtime, this.name, `${this.name}.adaptiveThrottle`);
+    this.budget = budget === "none" ? null : budgetOf(budget, `${this.name}.budget`);
   }
 
   /** Binds an operation. `generators` is for comparison only. */
@@ -103,8 +142,10 @@ export class OperationPolicy {
   readonly dependency: DependencyPolicy;
   readonly name: string;
   readonly stack: Stack;
-  /** The operation's breaker, or null. */
+  /** The operation's breaker; null without one, and where there is one for each key. */
   readonly breaker: CircuitBreaker | null;
+  /** Its breakers by key, or null. */
+  readonly breakers: KeyedBreakers | null;
   private readonly totalTimeoutMs: number;
 
   constructor(
@@ -119,12 +160,17 @@ export class OperationPolicy {
     const { idempotent = false, totalTimeoutMs, minUsefulMs, classify: judge } = options;
     if (typeof idempotent !== "boolean")
       throw new OptionError(`${field}.idempotent`, idempotent, "true or false");
+    if (options.decides !== undefined) checkDecides(options, field);
     this.dependency = dependency;
     this.name = name;
-    this.breaker =
-      options.breaker === undefined
+    if (options.breaker !== undefined) checkObject(`${field}.breaker`, options.breaker);
+    const { perKey, ...rest } = options.breaker ?? {};
+    const settled = options.breaker === undefined ? null : new BreakerPolicy(rest, `${field}.breaker`);
+    this.breaker = settled === null || perKey !== undefined ? null : new CircuitBreaker(settled);
+    this.breakers =
+      settled === null || perKey === undefined
         ? null
-        : new CircuitBreaker(new BreakerPolicy(options.breaker, `${field}.breaker`));
+        : new KeyedBreakers(settled, perKey, `${field}.breaker.perKey`);
     this.totalTimeoutMs =
       totalTimeoutMs === undefined
         ? Infinity
@@ -154,16 +200,36 @@ export class OperationPolicy {
   private guards(options: OperationOptions, field: string): Guard[] {
     const guards: Guard[] = [];
     if (options.fallback !== undefined) guards.push(fallback(options.fallback, `${field}.fallback`));
+    if (options.coalesce !== undefined) guards.push(coalesce(options.coalesce, `${field}.coalesce`));
     if (options.retry !== undefined) guards.push(retry(options.retry, `${field}.retry`));
     if (options.hedge !== undefined) guards.push(hedge(options.hedge, `${field}.hedge`));
     if (this.breaker !== null) guards.push(breaker(this.breaker));
-    if (this.dependency.bulkhead !== null) guards.push(bulkhead(this.dependency.bulkhead));
+    else if (this.breakers !== null) guards.push(this.breakers);
+    const { adaptiveThrottle: shared, rateLimit: quota, bulkhead: cap } = this.dependency;
+    if (shared !== null) guards.push(bound(shared));
+    if (options.adaptiveThrottle !== undefined)
+      guards.push(adaptiveThrottle(options.adaptiveThrottle, `${field}.adaptiveThrottle`));
+    if (quota !== null) guards.push(rateLimit(quota));
+    if (options.rateLimit !== undefined) guards.push(rateLimit(options.rateLimit, `${field}.rateLimit`));
+    if (cap !== null) guards.push(bulkhead(cap));
     if (options.bulkhead !== undefined) guards.push(bulkhead(options.bulkhead, `${field}.bulkhead`));
     if (options.attemptTimeoutMs !== undefined) {
       guards.push(timeout(options.attemptTimeoutMs, `${field}.attemptTimeoutMs`));
     }
     return guards;
   }
+}
+
+/** A substitute for "may they?" or "is it whole?" is a guess: better no answer (the resilience notes, §16). */
+function checkDecides({ decides, fallback }: OperationOptions, field: string): void {
+  checkOneOf(`${field}.decides`, decides, ["authorization", "integrity"]);
+  if (fallback !== undefined)
+    throw new OptionError(`${field}.fallback`, fallback, `nothing: its answer decides on ${decides}`);
+}
+
+/** A guard that is bound already: to its dependency. */
+function bound(layer: Admitter & { readonly name: string }): Guard {
+  return { name: layer.name, bind: () => layer };
 }
 
 function checkName(field: string, name: unknown): string {

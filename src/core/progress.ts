@@ -145,7 +145,7 @@ export abstract class CallProcess extends Call implements Process, Task {
     this.runtime.loop.runOne(this);
   }
 
-  private tellAnswered(exit: Exit): void {
+  protected tellAnswered(exit: Exit): void {
     const { runtime } = this;
     const now = runtime.now();
     // A listener who came later knows neither the beginning nor what was sent before.

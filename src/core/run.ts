@@ -19,12 +19,19 @@ function checkRun(admitters: readonly Admitter[]): void {
 /** Neighbouring admitters, asked as one. */
 export class Run {
   readonly admitters: readonly Admitter[];
+  /** Whether any of them wants to hear of refusals. */
+  readonly hearsRefusals: boolean;
+  /** Which of them did not admit the last call that was not admitted: two may have the same name. */
+  private refuser: Admitter | null = null;
   /** What was taken last. Permits are mostly the same objects again, and then so is the list. */
   private last: readonly Permit[] = [];
 
   constructor(admitters: readonly Admitter[]) {
     checkRun(admitters);
     this.admitters = admitters;
+    this.hearsRefusals = admitters.some(
+      (each) => each.refusedWithin !== undefined || each.hasRefused !== undefined,
+    );
   }
 
   /** Whether one that may refuse at present looks at the clock. */
@@ -51,17 +58,19 @@ export class Run {
     for (let i = 0; i < admitters.length; i++) {
       const answer = (admitters[i] as Admitter).check(asking, now);
       if (answer === null) continue;
+      this.refuser = admitters[i] as Admitter;
       if (answer.kind === "rejected") return answer;
       room = answer;
     }
     return room;
   }
 
-  /** Tells the guards in front of the one that refused. */
-  refusedBy(refusal: Rejected, now: number): void {
+  /** Tells the guards in front of the one that refused, and that one. */
+  refusedBy(refusal: Rejected, asking: Asking, now: number): void {
     for (const admitter of this.admitters) {
-      if (admitter.name === refusal.by) return;
-      admitter.refusedWithin?.(now);
+      if (admitter === this.refuser && admitter.name === refusal.by)
+        return admitter.hasRefused?.(asking, now);
+      admitter.refusedWithin?.(asking, now);
     }
   }
 

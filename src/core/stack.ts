@@ -4,15 +4,16 @@
  * Any order of sequences and admitters can be written; neighbouring admitters fold into one run, and the attempt
  * timeout is always innermost. The library's own order, which `dependency().operation()` uses, is
  *
- *     fallback → deadline → retry → hedge → [breaker · bulkhead] → attempt timeout → work
+ *     fallback → deadline → coalesce → retry → hedge → [breaker · adaptive throttle · rate limit · bulkhead] →
+ *     attempt timeout → work
  *
  * (where the deadline of a whole call is a field of the call, set before the first layer). A stack in that order
- * without a hedge takes the fused path, any other the generators. Both ask the same machines
+ * without coalescing and hedge takes the fused path, any other the generators. Both ask the same machines
  * and make the same attempts; their event logs are equal byte for byte.
  */
 import type { Admitter, Asking } from "./admission.ts";
 import type { Attempt } from "./attempt.ts";
-import type { RetryBudget } from "./budget/machine.ts";
+import type { Budget } from "./budget/budget.ts";
 import { Call, type CallFields, type OperationSpec, PLAIN_CALL, type Rejected } from "./call.ts";
 import { DeadlineGuard } from "./deadline/guard.ts";
 import { attemptOf, GeneratedCall, type Next, type Sequence, scopeOf } from "./driver.ts";
@@ -23,6 +24,7 @@ import type { Judge, Leaf } from "./leaf.ts";
 import { checkMs } from "./options.ts";
 import type { Answer, CallProcess } from "./progress.ts";
 import { RetryGuard } from "./retry/guard.ts";
+import type { Room } from "./room.ts";
 import { Run } from "./run.ts";
 import type { Runtime } from "./runtime.ts";
 import { AttemptTimeout } from "./timeout/guard.ts";
@@ -37,7 +39,7 @@ export interface Binding {
   readonly operation: string;
   readonly idempotent: boolean;
   /** What repeats spend; null for no budget. */
-  readonly budget: RetryBudget | null;
+  readonly budget: Budget | null;
   readonly minUsefulMs: number;
   /** A leaf without guards and without the judge of the operation's answers, for work of a guard's own. */
   leaf(settings: { attemptTimeoutMs: number }): Leaf;
@@ -63,7 +65,7 @@ export interface StackOptions {
   /** Whether repeating has the same effect as doing it once. Default false. */
   readonly idempotent?: boolean;
   /** What repeats spend. Default: none is kept. */
-  readonly budget?: RetryBudget | null;
+  readonly budget?: Budget | null;
   /** An attempt is not started with less time left than this, in ms. Default 0. */
   readonly minUsefulMs?: number;
   /** Starts the work; `performPromise` for promises. */
@@ -120,9 +122,9 @@ export class Stack {
     const inquiry = this.inquiry;
     if (!leaf.run.mayRefuse || inquiry === null || runtime.sink !== null || runtime.loop.running) return null;
     const now = leaf.run.timed ? runtime.now() : 0;
-    const answer = leaf.run.check(inquiry, now);
+    const answer = askQuietly(leaf.run, inquiry, now);
     if (answer === null || answer.kind !== "rejected") return null;
-    leaf.run.refusedBy(answer, now);
+    if (leaf.run.hearsRefusals) leaf.run.refusedBy(answer, inquiry, now);
     return answer;
   }
 
@@ -183,6 +185,15 @@ export class Stack {
   }
 }
 
+/** Null also where a callback of the user's threw: the call itself will meet it again, and report it. */
+function askQuietly(run: Run, asking: Asking, now: number): Rejected | Room | null {
+  try {
+    return run.check(asking, now);
+  } catch {
+    return null;
+  }
+}
+
 function isAdmitter(layer: Layer | undefined): layer is Admitter {
   return layer !== undefined && "check" in layer;
 }
@@ -213,7 +224,8 @@ function fusedPolicy(layers: readonly Layer[], leaf: Leaf): FusedPolicy | null {
   const rest = [...layers];
   const fallback = rest[0] instanceof FallbackGuard ? (rest.shift() as FallbackGuard) : null;
   const retry = rest[0] instanceof RetryGuard ? (rest.shift() as RetryGuard) : null;
-  return rest.length === 0 ? { fallback, retry, leaf } : null;
+  const mindsAnswers = fallback?.mindsAnswers === true;
+  return rest.length === 0 ? { fallback, retry, leaf, mindsAnswers } : null;
 }
 
 /** The layers as generators within generators. */

@@ -4,23 +4,16 @@
  * It adds nothing but promises: a call is started, and its exit becomes a value, an error or an outcome. A refusal
  * made at once is answered from here, without waiting for anything.
  */
+import type { AdaptiveThrottleGuard } from "../core/adaptive-throttle/guard.ts";
 import type { Attempt } from "../core/attempt.ts";
+import type { KeyedBreakers } from "../core/breaker/guard.ts";
 import type { CircuitBreaker } from "../core/breaker/machine.ts";
-import type { RetryBudget } from "../core/budget/machine.ts";
+import type { Budget } from "../core/budget/budget.ts";
 import type { Bulkhead } from "../core/bulkhead/guard.ts";
-import {
-  type CallFields,
-  type Criticality,
-  type Exit,
-  type Failed,
-  type Outcome,
-  PLAIN_CALL,
-  type Rejected,
-} from "../core/call.ts";
-import { OptionError, RefusedError } from "../core/errors.ts";
-import type { FallbackOptions } from "../core/fallback/guard.ts";
+import { type Exit, type Failed, type Outcome, PLAIN_CALL, type Rejected } from "../core/call.ts";
+import { RefusedError } from "../core/errors.ts";
+import type { DefaultFallback, FallbackOptions } from "../core/fallback/options.ts";
 import type { Judge } from "../core/leaf.ts";
-import { checkFunction, checkKeys, checkNumber, checkOneOf } from "../core/options.ts";
 import {
   type DependencyOptions,
   DependencyPolicy,
@@ -28,36 +21,13 @@ import {
   type OperationPolicy,
 } from "../core/policy.ts";
 import type { Answer, CallProcess } from "../core/progress.ts";
+import type { RateLimit } from "../core/rate-limit/guard.ts";
 import type { Runtime } from "../core/runtime.ts";
 import { plain } from "../core/timed-out.ts";
+import { type CallOptions, checkCall, fieldsOf } from "./call-options.ts";
 import { type Ambient, ambient, theHost } from "./host.ts";
 import { performPromise, type Work } from "./perform.ts";
 import { follow, unfollow } from "./signals.ts";
-
-/** What one call says about itself; all of it optional. */
-export interface CallOptions {
-  /** Cancels the call when it fires. */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * When the answer is no longer wanted: absolute, in the runtime's monotonic ms (`performance.now()` on Node), 0 or
-   * more.
-   */
-  readonly deadline?: number | undefined;
-  /** The attempt in whose course this call is made: its deadline bounds this one, and its end cancels it. */
-  readonly parent?: Attempt | undefined;
-  /** How essential it is; told to the hosts that `createFetch` lists. */
-  readonly criticality?: Criticality | undefined;
-  /** Whose it is; told likewise. */
-  readonly tenant?: string | undefined;
-  /** What it is about, for guards that tell keys apart. None of today's reads it. */
-  readonly key?: string | undefined;
-  /** The same on every attempt; makes a write repeatable. */
-  readonly idempotencyKey?: string | undefined;
-  /** How much memory the call holds while it waits in a queue, in bytes, 0 or more. Default 0. */
-  readonly bytes?: number | undefined;
-}
-
-const CRITICALITIES: readonly Criticality[] = ["criticalPlus", "critical", "sheddablePlus", "sheddable"];
 
 /** A raw HTTP response is not a result: a 503 would count as a success. Read it, or give the operation a classifier. */
 export type NotRaw<T> = T extends { readonly status: number; readonly headers: object; clone(): unknown }
@@ -73,8 +43,10 @@ export interface Operation<F = never, Raw = false> {
     work: Work<Raw extends true ? T : NotRaw<T> & T>,
     options?: CallOptions,
   ): Promise<Outcome<T | F>>;
-  /** Its breaker's state, to look at or to force; null without one. */
+  /** Its breaker's state, to look at or to force; null without one, and where there is one for each key. */
   readonly breaker: CircuitBreaker | null;
+  /** Its breakers by key; null without them. */
+  readonly breakers: KeyedBreakers | null;
   /** Attempts that were given up and still run. */
   readonly abandoned: number;
 }
@@ -85,7 +57,11 @@ export interface Dependency {
   /** The cap shared by its operations, or null. */
   readonly bulkhead: Bulkhead | null;
   /** The budget shared by its operations, or null. */
-  readonly budget: RetryBudget | null;
+  readonly budget: Budget | null;
+  /** The quota shared by its operations, or null. */
+  readonly rateLimit: RateLimit | null;
+  /** The throttle shared by its operations, or null. */
+  readonly adaptiveThrottle: AdaptiveThrottleGuard | null;
   /** Makes a guarded operation. Throws an `OptionError` that names the field for a wrong option. */
   operation<F = never>(name: string, options: WithFallback<F> & WithClassifier): Operation<F, true>;
   operation<F = never>(name: string, options: WithFallback<F>): Operation<F>;
@@ -97,7 +73,8 @@ export interface Dependency {
 export type WithFallback<F> = OperationOptions & {
   readonly fallback:
     | ((because: Failed | Rejected, attempt: Attempt) => F | PromiseLike<F>)
-    | (FallbackOptions & { run(because: Failed | Rejected, attempt: Attempt): F | PromiseLike<F> });
+    | (FallbackOptions & { run(because: Failed | Rejected, attempt: Attempt): F | PromiseLike<F> })
+    | DefaultFallback<F>;
 };
 
 /** Options with a judge of one's own. */
@@ -110,6 +87,8 @@ export function dependency(options: DependencyOptions, runtime: Runtime = theHos
     name: policy.name,
     bulkhead: policy.bulkhead,
     budget: policy.budget,
+    rateLimit: policy.rateLimit,
+    adaptiveThrottle: policy.adaptiveThrottle,
     operation: (name: string, settings: OperationOptions = {}) => operation(policy.operation(name, settings)),
   } as Dependency;
 }
@@ -122,7 +101,11 @@ export function operation(policy: OperationPolicy): Operation {
   const outcome = (work: Work<unknown>, options?: CallOptions): Promise<unknown> =>
     shell.begin(work, options, true);
   Object.defineProperty(call, "abandoned", { get: () => policy.stack.leaf.abandoned });
-  return Object.assign(call, { outcome, breaker: policy.breaker }) as unknown as Operation;
+  return Object.assign(call, {
+    outcome,
+    breaker: policy.breaker,
+    breakers: policy.breakers,
+  }) as unknown as Operation;
 }
 
 /** Starts an operation's calls. */
@@ -178,51 +161,6 @@ class Shell {
 }
 
 const NO_SIGNALS: readonly AbortSignal[] = [];
-
-function checkCall(work: unknown, options: CallOptions | undefined): void {
-  checkFunction("work", work);
-  if (options === undefined) return;
-  checkKeys("call", options, CALL_KEYS);
-  checkFields(options);
-}
-
-/** What is not of its type would be coerced: into no time at all, or into a key that makes a write repeatable. */
-function checkFields(options: CallOptions): void {
-  const { signal, parent, deadline, bytes, criticality, idempotencyKey } = options;
-  if (signal !== undefined && typeof signal?.addEventListener !== "function")
-    throw new OptionError("call.signal", signal, "an AbortSignal");
-  if (parent !== undefined && typeof parent?.call !== "object")
-    throw new OptionError("call.parent", parent, "an attempt");
-  if (deadline !== undefined && !(typeof deadline === "number" && deadline >= 0)) {
-    throw new OptionError(
-      "call.deadline",
-      deadline,
-      "a point in time on the runtime's monotonic clock, in ms",
-    );
-  }
-  if (bytes !== undefined) checkNumber("call.bytes", bytes, {});
-  if (criticality !== undefined) checkOneOf("call.criticality", criticality, CRITICALITIES);
-  checkText("call.tenant", options.tenant);
-  checkText("call.key", options.key);
-  checkText("call.idempotencyKey", idempotencyKey);
-  if (idempotencyKey === "") throw new OptionError("call.idempotencyKey", "", "a text that is not empty");
-}
-
-function checkText(field: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "string") throw new OptionError(field, value, "a text");
-}
-
-const CALL_KEYS = ["signal", "deadline", "parent", "criticality", "tenant", "key", "idempotencyKey", "bytes"];
-
-function fieldsOf(options: CallOptions | undefined, outer: CallFields): CallFields {
-  return {
-    criticality: options?.criticality ?? outer.criticality,
-    tenant: options?.tenant ?? outer.tenant,
-    key: options?.key ?? "",
-    idempotencyKey: options?.idempotencyKey,
-    bytes: options?.bytes ?? 0,
-  };
-}
 
 type Resolve = (value: unknown) => void;
 

@@ -19,6 +19,10 @@ export interface Host {
   readonly runtime: Runtime;
   /** The request in whose course the present code runs, if any. */
   ambient(): Ambient | undefined;
+  /** Runs `fn`, and what it starts, in the course of no request. Left out where there is no async context. */
+  outsideRequest?<T>(fn: () => T): T;
+  /** Runs `fn` after what else is ready to run. Left out where there is nothing but timers. */
+  nextTurn?(fn: () => void): void;
 }
 
 let present: Host | null = null;
@@ -38,4 +42,9 @@ export function theHost(): Host {
   if (present === null)
     throw new Error("plimsoll has no runtime here: pass one to dependency(options, runtime)");
   return present;
+}
+
+/** Runs `fn`, and what it starts, in the course of no request. */
+export function outsideRequest<T>(fn: () => T): T {
+  return present?.outsideRequest === undefined ? fn() : present.outsideRequest(fn);
 }

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Ambient } from "../facade/host.ts";
 
-const requests: AsyncLocalStorage<Ambient> = new AsyncLocalStorage();
+const requests: AsyncLocalStorage<Ambient | undefined> = new AsyncLocalStorage();
 
 let hasReaders = false;
 
@@ -19,4 +19,9 @@ export function contextReader(): () => Ambient | undefined {
 /** Runs `fn` in the course of `request`: guarded calls made from it inherit deadline, signal, criticality, tenant. */
 export function inRequest<T>(request: Ambient, fn: () => T): T {
   return hasReaders ? requests.run(request, fn) : fn();
+}
+
+/** Runs `fn` in the course of no request: for work that outlives the one it was begun for. */
+export function outsideRequest<T>(fn: () => T): T {
+  return requests.getStore() === undefined ? fn() : requests.run(undefined, fn);
 }

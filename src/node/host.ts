@@ -1,9 +1,14 @@
 /** What Node plugs into the promise shell: its runtime, and the request that is being served. */
 import { plugHost } from "../facade/host.ts";
-import { contextReader } from "./context.ts";
+import { contextReader, outsideRequest } from "./context.ts";
 import { nodeRuntime } from "./runtime.ts";
 
 /** Plugs Node in. Doing it again changes nothing. */
 export function plugNode(): void {
-  plugHost({ runtime: nodeRuntime, ambient: contextReader() });
+  plugHost({
+    runtime: nodeRuntime,
+    ambient: contextReader(),
+    outsideRequest,
+    nextTurn: (fn) => void setImmediate(fn),
+  });
 }

@@ -89,6 +89,11 @@ export class Exchange implements AbortTarget, Answer, Task {
     caller.abortTo(this);
   }
 
+  /** Whether its caller no longer waits for it. */
+  get givenUp(): boolean {
+    return this.caller === null;
+  }
+
   /** Whether anybody still waits for the reply, all the way up to the user. */
   get wanted(): boolean {
     for (let at: Exchange | null = this; at !== null; at = at.parent) {

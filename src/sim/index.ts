@@ -16,6 +16,7 @@ export { Handler } from "./handler.ts";
 export { LogHash } from "./hash.ts";
 export { Link, refusedBy, Target } from "./link.ts";
 export * from "./scenarios/basketly/index.ts";
+export { type Figures, SCENARIOS, type Scenario } from "./scenarios/small/index.ts";
 export { type Served, Server } from "./server.ts";
 export { LinkTap, ServerTap } from "./taps.ts";
 export { Action, type ActionTap, Arrivals } from "./workload.ts";

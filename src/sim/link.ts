@@ -10,6 +10,7 @@ import type { Answer, CallProcess } from "../core/progress.ts";
 import type { Random } from "../core/random.ts";
 import type { Runtime } from "../core/runtime.ts";
 import type { BoundEdge } from "../system/bind.ts";
+import { Ticker, type Ticking } from "./clock.ts";
 import { Exchange, FINAL_503, FINAL_504, type Origin, RETRYABLE_503, RETRYABLE_504 } from "./exchange.ts";
 import type { Served, Server } from "./server.ts";
 import type { LinkTap } from "./taps.ts";
@@ -36,6 +37,12 @@ export class Target {
   }
 }
 
+/** How often requests get stuck, and for how long. */
+export interface Stalling {
+  readonly probability: number;
+  readonly ms: number;
+}
+
 /** The guards and the wire from one instance to a service. */
 export class Link {
   readonly servers: readonly Server[];
@@ -52,10 +59,13 @@ export class Link {
   private sends: "none" | "attempt" | "request" = "none";
   private marginMs = 0;
   private bound: BoundEdge | null = null;
+  private stalling: Stalling | null = null;
+  private readonly stalls: Random;
 
   constructor(runtime: Runtime, name: string, servers: readonly Server[], tap: LinkTap) {
     this.runtime = runtime;
     this.random = runtime.random.fork(`instance for ${name}`);
+    this.stalls = runtime.random.fork(`stalls on ${name}`);
     this.servers = servers;
     this.tap = tap;
   }
@@ -69,7 +79,8 @@ export class Link {
    * Takes these guards from now on. Calls in progress keep theirs, and so does every operation whose options are
    * what they were; a change of what is shared starts all of it afresh.
    */
-  guard(edge: BoundEdge, cancelsLost: boolean): void {
+  guard(edge: BoundEdge, cancelsLost: boolean, stalling: Stalling | null = null): void {
+    this.stalling = stalling;
     const { wire } = edge;
     this.carriesCancels = wire.cancel && !cancelsLost;
     this.unavailable = wire.unavailable === "final" ? FINAL_503 : RETRYABLE_503;
@@ -112,7 +123,11 @@ export class Link {
     const { index } = origin.target;
     const exchange = new Exchange(this, server.operations[index] as Served, origin, attempt);
     this.tap.sent(exchange, attempt.number);
-    exchange.callee = server.serve(exchange, index, this.deadlineFor(attempt));
+    const { stalling } = this;
+    const deadline = this.deadlineFor(attempt);
+    if (stalling !== null && this.stalls.next() < stalling.probability)
+      new Stalled(exchange, server, index, deadline).begin(stalling.ms);
+    else exchange.callee = server.serve(exchange, index, deadline);
   }
 
   /** The absolute end of the time that is sent along; the clocks of the model agree. */
@@ -121,6 +136,31 @@ export class Link {
     const whole = attempt.call.deadline;
     const until = this.sends === "request" && whole < Infinity ? whole : attempt.deadline;
     return until - this.marginMs;
+  }
+}
+
+/** A request that is stuck on its way: it arrives late, unless its caller has said meanwhile that it gives up. */
+class Stalled implements Ticking {
+  private readonly exchange: Exchange;
+  private readonly server: Server;
+  private readonly operation: number;
+  private readonly deadline: number;
+
+  constructor(exchange: Exchange, server: Server, operation: number, deadline: number) {
+    this.exchange = exchange;
+    this.server = server;
+    this.operation = operation;
+    this.deadline = deadline;
+  }
+
+  begin(ms: number): void {
+    new Ticker(this.server.runtime, this).start(ms);
+  }
+
+  tick(): void {
+    const { exchange, server } = this;
+    if (exchange.givenUp && exchange.link.carriesCancels) return;
+    exchange.callee = server.serve(exchange, this.operation, this.deadline);
   }
 }
 

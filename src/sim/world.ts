@@ -8,7 +8,7 @@ import type { Runtime } from "../core/runtime.ts";
 import { bindEdge, edgeKey, type Functions } from "../system/bind.ts";
 import type { ServiceSpec, SystemFile } from "../system/types.ts";
 import { WorkTime } from "./duration.ts";
-import { Link, type Target } from "./link.ts";
+import { Link, type Stalling, type Target } from "./link.ts";
 import { Server } from "./server.ts";
 import { LinkTap, ServerTap } from "./taps.ts";
 import { type ActionTap, Arrivals } from "./workload.ts";
@@ -170,7 +170,12 @@ export class World {
     const [from = "", to = ""] = key.split(" -> ");
     const name = edgeKey(instanceName(from, index, this.#system.services[from]), to);
     const lost = (this.#system.faults ?? []).some((f) => f.kind === "cancelsLost" && f.edge === key);
-    link.guard(bindEdge(this.#system, from, to, this.#options.functions, name), lost);
+    const stall = (this.#system.faults ?? []).find((f) => f.kind === "stall" && f.edge === key);
+    link.guard(
+      bindEdge(this.#system, from, to, this.#options.functions, name),
+      lost,
+      (stall as Stalling) ?? null,
+    );
   }
 }
 

@@ -2,9 +2,8 @@
  * From the data of a system file to options of the core: functions are looked up by name, "unbounded" becomes
  * Infinity. Both worlds take their guards through here.
  */
-import type { BudgetOptions } from "../core/budget/machine.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
-import type { FallbackFunction } from "../core/fallback/guard.ts";
+import type { FallbackFunction } from "../core/fallback/options.ts";
 import type { DependencyOptions, OperationOptions } from "../core/policy.ts";
 import type { QueueOptions } from "../core/queue/machine.ts";
 import { SystemError } from "./errors.ts";
@@ -54,11 +53,17 @@ export function bindEdge(
   return { wire: edge.wire, dependency: bindDependency(edge, name), operations };
 }
 
-function bindDependency({ bulkhead, budget }: EdgeSpec, name: string): DependencyOptions {
-  const options: { name: string; bulkhead?: BulkheadOptions; budget?: BudgetOptions | "none" } = { name };
-  if (bulkhead !== undefined) options.bulkhead = bindBulkhead(bulkhead);
-  if (budget !== undefined) options.budget = budget;
-  return options;
+function bindDependency(
+  { bulkhead, rateLimit, adaptiveThrottle, budget }: EdgeSpec,
+  name: string,
+): DependencyOptions {
+  return {
+    name,
+    ...(bulkhead !== undefined && { bulkhead: bindBulkhead(bulkhead) }),
+    ...(rateLimit !== undefined && { rateLimit }),
+    ...(adaptiveThrottle !== undefined && { adaptiveThrottle }),
+    ...(budget !== undefined && { budget }),
+  };
 }
 
 function bindOperation(
@@ -84,6 +89,7 @@ function bindFallback(
   functions: Functions,
   path: string,
 ): NonNullable<OperationOptions["fallback"]> {
+  if (typeof spec === "object" && "kind" in spec) return spec;
   const named = typeof spec === "string" ? spec : spec.run;
   const known = functions.fallbacks ?? {};
   const run = Object.hasOwn(known, named) ? known[named] : undefined;

@@ -9,6 +9,7 @@ import { Runtime } from "../core/runtime.ts";
 import { bindEdge, edgeKey, type Functions } from "./bind.ts";
 import { SystemError, type SystemIssue } from "./errors.ts";
 import { systemSchema } from "./schema.ts";
+import { stubs } from "./stubs.ts";
 import type { SystemFile } from "./types.ts";
 
 /**
@@ -126,16 +127,6 @@ function optionIssue(key: string, error: OptionError): SystemIssue {
   const place = spelled(["edges", key]);
   const [said = "", allowed = ""] = error.message.split("; allowed: ");
   return { path: `${place}, ${error.field}`, value: said.slice(error.field.length + 4), allowed };
-}
-
-/** Stands in for the functions of a file that is only checked. */
-function stubs(system: SystemFile): Functions {
-  const names = Object.values(system.edges).flatMap((edge) =>
-    Object.values(edge.operations).flatMap(({ fallback }) =>
-      fallback === undefined ? [] : [typeof fallback === "string" ? fallback : fallback.run],
-    ),
-  );
-  return { fallbacks: Object.fromEntries(names.map((name) => [name, () => undefined])) };
 }
 
 /** A runtime in which nothing ever happens. */

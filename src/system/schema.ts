@@ -1,39 +1,13 @@
 /** The shape of a system file, for zod: what `types.ts` says, with the ranges. Messages name what is allowed. */
 import { z } from "zod";
+import { adaptiveThrottle, budget, bulkhead, guards, queue, rateLimit } from "./guard-schema.ts";
+import { ms, name, named, oneOf, range, share, whole } from "./numbers.ts";
 
-const MAX_MS = 2_147_483_647;
-
-const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/;
-const CALL = /^[A-Za-z0-9][A-Za-z0-9_-]*\.[A-Za-z0-9][A-Za-z0-9_-]*$/;
-const EDGE = /^[A-Za-z0-9][A-Za-z0-9_-]* -> [A-Za-z0-9][A-Za-z0-9_-]*$/;
-
-/** A number in a range, and the sentence that says so. */
-function range(min: number, max: number): z.ZodNumber {
-  const error = `a number from ${min} to ${max}`;
-  return z.number({ error }).min(min, { error }).max(max, { error });
-}
-
-function whole(min: number, max: number): z.ZodInt {
-  const error = `a whole number from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error });
-}
-
-const named = (pattern: RegExp, error: string) => z.string({ error }).regex(pattern, { error });
-const ms = range(0, MAX_MS);
-const timeoutMs = range(1, MAX_MS);
-const name = named(NAME, "a name of letters, digits, - and _");
-const call = named(CALL, "a call as service.operation");
-const edgeName = named(EDGE, "an edge as caller -> callee");
-const share = range(0, 1);
-
-const orUnbounded = (number: z.ZodType<number>, error: string) =>
-  z.union([number, z.literal("unbounded")], { error: `${error}, or "unbounded"` });
-
-const queue = z.strictObject({
-  maxWaiting: orUnbounded(whole(0, 1_000_000_000), "a whole number of at least 0"),
-  maxWaitMs: orUnbounded(ms, `a number from 0 to ${MAX_MS}`).optional(),
-  maxBytes: orUnbounded(range(0, Number.MAX_SAFE_INTEGER), "a number of at least 0").optional(),
-});
+const call = named(/^[A-Za-z0-9][A-Za-z0-9_-]*\.[A-Za-z0-9][A-Za-z0-9_-]*$/, "a call as service.operation");
+const edgeName = named(
+  /^[A-Za-z0-9][A-Za-z0-9_-]* -> [A-Za-z0-9][A-Za-z0-9_-]*$/,
+  "an edge as caller -> callee",
+);
 
 const duration = z.discriminatedUnion(
   "kind",
@@ -44,83 +18,6 @@ const duration = z.discriminatedUnion(
   { error: 'kind "fixed" with ms, or "exponential" with meanMs' },
 );
 
-const growth = {
-  baseMs: range(0.001, MAX_MS).optional(),
-  capMs: range(0.001, MAX_MS).optional(),
-};
-
-const backoff = z.discriminatedUnion(
-  "kind",
-  [
-    ...(["fullJitter", "equalJitter", "exponential"] as const).map((kind) =>
-      z.strictObject({ kind: z.literal(kind), ...growth, factor: range(1, 1_000).optional() }),
-    ),
-    z.strictObject({ kind: z.literal("decorrelatedJitter"), ...growth }),
-    z.strictObject({ kind: z.literal("constant"), delayMs: ms }),
-    z.strictObject({ kind: z.literal("none") }),
-  ] as never,
-  { error: "kind fullJitter, equalJitter, exponential, decorrelatedJitter, constant or none" },
-);
-
-const bulkhead = z.strictObject({
-  limit: whole(1, 1_000_000),
-  queue: queue.optional(),
-  reclaimAbandonedAfterMs: timeoutMs.optional(),
-});
-
-const oneOf = <const W extends readonly [string, ...string[]]>(...words: W) =>
-  z.enum(words, { error: words.map((word) => `"${word}"`).join(" or ") });
-
-const breaker = z.strictObject({
-  window: z
-    .union([z.strictObject({ calls: whole(1, 100_000) }), z.strictObject({ ms: range(10, 3_600_000) })], {
-      error: "either { calls } (1 to 100000) or { ms } (10 to 3600000)",
-    })
-    .optional(),
-  minimumCalls: whole(1, 1_000_000).optional(),
-  failureRate: range(0.000_001, 1).optional(),
-  openMs: timeoutMs.optional(),
-  reopen: z
-    .strictObject({
-      kind: oneOf("fixed", "jittered", "growing"),
-      jitter: share.optional(),
-      factor: range(1, 100).optional(),
-      maxMs: timeoutMs.optional(),
-    })
-    .optional(),
-  probes: whole(1, 1_000).optional(),
-  probeTimeoutMs: timeoutMs.optional(),
-  probeLeaseMs: timeoutMs.optional(),
-  throttling: oneOf("failure", "ignored").optional(),
-  localRefusals: oneOf("ignored", "failure").optional(),
-  mode: oneOf("enforce", "observe", "forcedOpen", "forcedClosed").optional(),
-});
-
-const fallback = z.union(
-  [
-    name,
-    z.strictObject({
-      run: name,
-      reserveMs: ms.optional(),
-      timeoutMs: timeoutMs.optional(),
-      permanent: z.boolean().optional(),
-    }),
-  ],
-  { error: "the name of a function, or { run, reserveMs, timeoutMs, permanent }" },
-);
-
-const guards = z.strictObject({
-  idempotent: z.boolean({ error: "true or false" }).optional(),
-  attemptTimeoutMs: timeoutMs.optional(),
-  totalTimeoutMs: timeoutMs.optional(),
-  minUsefulMs: ms.optional(),
-  retry: z.strictObject({ attempts: whole(1, 100).optional(), backoff: backoff.optional() }).optional(),
-  breaker: breaker.optional(),
-  bulkhead: bulkhead.optional(),
-  hedge: z.strictObject({ delayMs: timeoutMs }).optional(),
-  fallback: fallback.optional(),
-});
-
 const edge = z.strictObject({
   wire: z.strictObject({
     deadline: oneOf("none", "attempt", "request"),
@@ -130,12 +27,9 @@ const edge = z.strictObject({
     late: oneOf("retryable", "final").optional(),
   }),
   bulkhead: bulkhead.optional(),
-  budget: z
-    .union(
-      [z.literal("none"), z.strictObject({ ratio: share.optional(), burst: whole(0, 1_000_000).optional() })],
-      { error: '"none", or { ratio (0 to 1), burst (whole, 0 to 1000000) }' },
-    )
-    .optional(),
+  rateLimit: rateLimit.optional(),
+  adaptiveThrottle: adaptiveThrottle.optional(),
+  budget: budget.optional(),
   operations: z.record(name, guards),
 });
 
@@ -166,8 +60,9 @@ const fault = z.discriminatedUnion(
       toS: second,
     }),
     z.strictObject({ kind: z.literal("cancelsLost"), edge: edgeName }),
+    z.strictObject({ kind: z.literal("stall"), edge: edgeName, probability: share, ms }),
   ],
-  { error: 'kind "slow" or "cancelsLost"' },
+  { error: 'kind "slow", "cancelsLost" or "stall"' },
 );
 
 /** The schema of a system file. */

@@ -3,6 +3,7 @@ import { parametersOf, SETTINGS } from "./basketly/settings.ts";
 import { basketlySystem, scaled, WITHOUT_BADGES } from "./basketly/system.ts";
 import { bindEdge } from "./bind.ts";
 import { SystemError } from "./errors.ts";
+import { explainSystem } from "./explain-system.ts";
 import { jsonSchema } from "./json-schema.ts";
 import { readSystem } from "./load.ts";
 import type { SystemFile } from "./types.ts";
@@ -126,6 +127,28 @@ describe("a system file", () => {
 });
 
 describe("binding", () => {
+  it("takes a fallback of a kind as it is, and needs no function for it", () => {
+    const withFallback = (fallback: unknown) =>
+      readSystem(
+        changed((system) => {
+          Object.assign(
+            (system as never as SystemFile).edges["shop-api -> stock"]?.operations.view as object,
+            { fallback },
+          );
+        }),
+        {},
+      );
+    for (const fallback of [
+      { kind: "stale", maxAgeMs: 60_000 },
+      { kind: "default", value: ["unknown"], exercise: 0.01 },
+    ]) {
+      const system = withFallback(fallback);
+      expect(bindEdge(system, "shop-api", "stock").operations.view?.fallback).toEqual(fallback);
+      expect(explainSystem(system).operations.length).toBeGreaterThan(0);
+    }
+    expect(() => withFallback({ kind: "stale" })).toThrow(SystemError);
+  });
+
   it("looks functions up by name", () => {
     const run = () => "no badges";
     const edge = bindEdge(

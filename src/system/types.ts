@@ -6,11 +6,15 @@
  * Guards are spelled as in `dependency()` and `operation()`. What is a function there is a name here, and is bound
  * to code when the file is loaded.
  */
+
+import type { AdaptiveThrottleOptions } from "../core/adaptive-throttle/machine.ts";
 import type { BackoffSpec } from "../core/backoff/machine.ts";
-import type { BudgetOptions } from "../core/budget/machine.ts";
+import type { BudgetSpec } from "../core/budget/presets.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
-import type { HedgeOptions } from "../core/hedge/guard.ts";
+import type { FallbackCommonOptions, FallbackSpec as FallbackKind } from "../core/fallback/options.ts";
+import type { HedgeOptions } from "../core/hedge/machine.ts";
 import type { OperationOptions } from "../core/policy.ts";
+import type { RateOptions } from "../core/rate-limit/machine.ts";
 
 /** A number, or no bound at all, which has to be typed out. */
 export type Bound = number | "unbounded";
@@ -62,13 +66,8 @@ export interface ActionSpec {
   readonly perSecond: number;
 }
 
-/** A fallback, by the name of a function. */
-export interface FallbackSpec {
-  readonly run: string;
-  readonly reserveMs?: number;
-  readonly timeoutMs?: number;
-  readonly permanent?: boolean;
-}
+/** A fallback: a function by its name, the last good answer, or a fixed value. */
+export type FallbackSpec = ({ readonly run: string } & FallbackCommonOptions) | FallbackKind;
 
 /** A cap on calls in flight. */
 export interface BulkheadSpec extends Omit<BulkheadOptions, "queue"> {
@@ -77,10 +76,11 @@ export interface BulkheadSpec extends Omit<BulkheadOptions, "queue"> {
 
 /** How calls of one operation are guarded: the options of `operation()`, with functions by name. */
 export interface GuardSpec
-  extends Omit<OperationOptions, "classify" | "fallback" | "retry" | "bulkhead" | "hedge"> {
-  readonly retry?: { readonly attempts?: number; readonly backoff?: BackoffSpec };
+  extends Omit<OperationOptions, "classify" | "fallback" | "retry" | "bulkhead" | "hedge" | "rateLimit"> {
+  readonly retry?: { readonly attempts?: number; readonly backoff?: BackoffSpec; readonly only?: "unsent" };
   readonly bulkhead?: BulkheadSpec;
   readonly hedge?: HedgeOptions;
+  readonly rateLimit?: RateOptions;
   readonly fallback?: string | FallbackSpec;
 }
 
@@ -106,8 +106,12 @@ export interface EdgeSpec {
   readonly wire: WireSpec;
   /** Shared by the operations of the edge, per instance of the caller. */
   readonly bulkhead?: BulkheadSpec;
+  /** Shared likewise. */
+  readonly rateLimit?: RateOptions;
+  /** Shared likewise. */
+  readonly adaptiveThrottle?: AdaptiveThrottleOptions;
   /** Shared likewise. Default `{}`, the library's own; "none" switches it off. */
-  readonly budget?: BudgetOptions | "none";
+  readonly budget?: BudgetSpec | "none";
   readonly operations: Readonly<Record<string, GuardSpec>>;
 }
 
@@ -122,7 +126,9 @@ export type FaultSpec =
       readonly toS: number;
     }
   /** Cancels on this edge never arrive, although they are sent. */
-  | { readonly kind: "cancelsLost"; readonly edge: string };
+  | { readonly kind: "cancelsLost"; readonly edge: string }
+  /** Some requests on this edge get stuck on their way, by themselves, whatever the load. */
+  | { readonly kind: "stall"; readonly edge: string; readonly probability: number; readonly ms: number };
 
 /** A system file. */
 export interface SystemFile {

@@ -1,10 +1,12 @@
 // Case 133: nonsense settings accepted. Every number of every guard is tried with every kind of nonsense.
 import { expect, it } from "vitest";
 import {
+  AdaptiveThrottle,
   Backoff,
   BreakerPolicy,
   breaker,
   bulkhead,
+  CoalescePolicy,
   DeadlineGuard,
   DependencyPolicy,
   deadline,
@@ -18,10 +20,14 @@ import {
   RetryBudget,
   retry,
   Stack,
+  TokenBucket,
   timeout,
 } from "../../src/core/index.ts";
 import { AdmissionQueue } from "../../src/core/queue/machine.ts";
 import { VirtualRuntime } from "../../src/testing/index.ts";
+
+/** The live delay of a hedge has a default for each of its options. */
+const EMPTY = {};
 
 const nonsense: readonly unknown[] = [
   Number.NaN,
@@ -34,7 +40,7 @@ const nonsense: readonly unknown[] = [
   "",
   null,
   true,
-  {},
+  EMPTY,
   1e12,
   2 ** 31,
   1.5,
@@ -77,7 +83,7 @@ const numbers: readonly Numeric[] = [
   { field: "backoff.factor", build: (v) => new Backoff({ kind: "exponential", factor: v }), means: [1.5] },
   { field: "budget.ratio", build: (v) => new RetryBudget({ ratio: v }), means: [0] },
   { field: "budget.burst", build: (v) => new RetryBudget({ burst: v }), means: [0] },
-  { field: "hedge.delayMs", build: (v) => stack(hedge({ delayMs: v })), means: [1.5] },
+  { field: "hedge.delayMs", build: (v) => stack(hedge({ delayMs: v })), means: [1.5, EMPTY] },
   {
     field: "fallback.reserveMs",
     build: (v) => stack(fallback({ run: () => 1, reserveMs: v })),
@@ -89,7 +95,7 @@ const numbers: readonly Numeric[] = [
     means: [1.5],
   },
   { field: "limit", build: (v) => new Gate(v) },
-  { field: "limit", build: (v) => Object.assign(new Gate(1), { limit: v }) },
+  { field: "limit", build: (v) => new Gate(1).resize(v) },
   { field: "bulkhead.limit", build: (v) => stack(bulkhead({ limit: v })) },
   {
     field: "bulkhead.reclaimAbandonedAfterMs",
@@ -140,7 +146,7 @@ const numbers: readonly Numeric[] = [
   { field: "stock.view.totalTimeoutMs", build: (v) => policy({ totalTimeoutMs: v }), means: [1.5] },
   { field: "stock.view.minUsefulMs", build: (v) => policy({ minUsefulMs: v }), means: [0, 1.5] },
   { field: "stock.view.retry.attempts", build: (v) => policy({ retry: { attempts: v } }) },
-  { field: "stock.view.hedge.delayMs", build: (v) => policy({ hedge: { delayMs: v } }), means: [1.5] },
+  { field: "stock.view.hedge.delayMs", build: (v) => policy({ hedge: { delayMs: v } }), means: [1.5, EMPTY] },
   { field: "stock.view.breaker.openMs", build: (v) => policy({ breaker: { openMs: v } }), means: [1.5] },
   { field: "stock.view.bulkhead.limit", build: (v) => policy({ bulkhead: { limit: v } }) },
   {
@@ -149,6 +155,31 @@ const numbers: readonly Numeric[] = [
     means: [1.5],
   },
   { field: "stock.budget.ratio", build: (v) => policy({}, { budget: { ratio: v } }), means: [0] },
+  { field: "rateLimit.limit", build: (v) => new TokenBucket({ limit: v }), means: [1.5] },
+  {
+    field: "rateLimit.windowMs",
+    build: (v) => new TokenBucket({ limit: 1, windowMs: v }),
+    means: [1e12, 2 ** 31, 1.5],
+  },
+  { field: "rateLimit.burst", build: (v) => new TokenBucket({ limit: 1, burst: v }), means: [1.5] },
+  { field: "adaptiveThrottle.k", build: (v) => new AdaptiveThrottle({ k: v }, 0), means: [1.5] },
+  { field: "adaptiveThrottle.windowMs", build: (v) => new AdaptiveThrottle({ windowMs: v }, 0) },
+  {
+    field: "adaptiveThrottle.maxRefused",
+    build: (v) => new AdaptiveThrottle({ maxRefused: v }, 0),
+    means: [0],
+  },
+  { field: "coalesce.maxWaiting", build: (v) => new CoalescePolicy({ maxWaiting: v }) },
+  {
+    field: "coalesce.shareFailuresMs",
+    build: (v) => new CoalescePolicy({ shareFailuresMs: v }),
+    means: [0, 1.5],
+  },
+  { field: "hedge.attempts", build: (v) => stack(hedge({ delayMs: 1, attempts: v })) },
+  { field: "hedge.quietMs", build: (v) => stack(hedge({ delayMs: 1, quietMs: v })), means: [0, 1.5] },
+  { field: "breaker.slowCallMs", build: (v) => new BreakerPolicy({ slowCallMs: v }), means: [1.5] },
+  { field: "breaker.consecutiveFailures", build: (v) => new BreakerPolicy({ consecutiveFailures: v }) },
+  { field: "breaker.rampMs", build: (v) => new BreakerPolicy({ rampMs: v }), means: [0, 1.5] },
   { field: "stock.bulkhead.limit", build: (v) => policy({}, { bulkhead: { limit: v } }) },
 ];
 
@@ -179,6 +210,13 @@ it.each([
   ["retry.backoff.kind", { retry: { backoff: { kind: "random" } } }],
   ["retry.backof", { retry: { backof: 1 } }],
   ["breaker", { breaker: null }],
+  ["breaker.perKey", { breaker: { perKey: null } }],
+  ["rateLimit", { rateLimit: null }],
+  ["rateLimit.cost", { rateLimit: { limit: 1, cost: null } }],
+  ["adaptiveThrottle", { adaptiveThrottle: null }],
+  ["coalesce", { coalesce: null }],
+  ["decides", { decides: null }],
+  ["bulkhead.limit.kind", { bulkhead: { limit: { kind: null } } }],
   ["breaker.window", { breaker: { window: null } }],
   ["breaker.window", { breaker: { window: {} } }],
   ["breaker.window", { breaker: { window: { calls: 1, ms: 10 } } }],

@@ -44,7 +44,7 @@ export const MUTANTS: readonly Mutant[] = [
     "1",
     "a cancel does not reach the branches of a race",
     ["driver.ts", "for (const branch of this.branches) branch.cancel(reason);", ""],
-    ["hedge/guard.ts", "if (second !== null) second.cancel(HEDGE_LOST);", ""],
+    ["hedge/guard.ts", "fiber.cancel(HEDGE_LOST);", ""],
   ),
   mutant("2", "places are given back at the answer, not at the end", [
     "attempt.ts",
@@ -119,9 +119,9 @@ export const MUTANTS: readonly Mutant[] = [
     'if (answer === "probe" && asking.kind !== "hedge") { machine.probe(now); return null; }',
   ]),
   mutant("3", "a change of the breaker is told again by whatever lands late", [
-    "breaker/guard.ts",
-    "guard.machine.record(period, guard.verdict(evidence), guard.runtime.now(), guard.random); guard.changed(before);",
-    "guard.machine.record(period, guard.verdict(evidence), guard.runtime.now(), guard.random); guard.changed(period);",
+    "breaker/permits.ts",
+    "machine.record(period, guard.verdict(evidence), now, guard.at.random, ageOf(evidence, admission, now)); guard.changed(before);",
+    "machine.record(period, guard.verdict(evidence), now, guard.at.random, ageOf(evidence, admission, now)); guard.changed(period);",
   ]),
   mutant("4", "a classifier that throws breaks out", [
     "attempt.ts",
@@ -130,8 +130,8 @@ export const MUTANTS: readonly Mutant[] = [
   ]),
   mutant("5", "a freed place wakes nobody", [
     "bulkhead/guard.ts",
-    "if (this.queue.size > 0) this.callWaiters();",
-    "",
+    "this.places.release(); if (this.queue.size > 0) this.callWaiters();",
+    "this.places.release();",
   ]),
   mutant("5", "the last to come is the first to go", [
     "queue/machine.ts",
@@ -143,13 +143,13 @@ export const MUTANTS: readonly Mutant[] = [
     "a newcomer passes the waiters",
     [
       "bulkhead/guard.ts",
-      "if (this.gate.free && (this.queue.size === 0 || this.calling === asking)) return null;",
-      "if (this.gate.free) return null;",
+      "if (fits && (this.queue.size === 0 || this.calling === asking)) return null;",
+      "if (fits) return null;",
     ],
     [
       "bulkhead/guard.ts",
-      "if (this.queue.size > 0) this.callWaiters();",
-      "this.runtime.loop.push({ context: null, run: () => this.callWaiters() });",
+      "this.places.release(); if (this.queue.size > 0) this.callWaiters();",
+      "this.places.release(); this.runtime.loop.push({ context: null, run: () => this.callWaiters() });",
     ],
   ),
   mutant("6", "the wait for a place has no limit of its own", [
@@ -200,13 +200,13 @@ export const MUTANTS: readonly Mutant[] = [
   ]),
   mutant("10", "a repeat earns like a first attempt", [
     "attempt.ts",
-    "else if (leaf.budget !== null) leaf.budget.firstSent();",
-    "if (leaf.budget !== null) leaf.budget.firstSent();",
+    "else if (leaf.budget !== null) leaf.budget.firstSent(now);",
+    "if (leaf.budget !== null) leaf.budget.firstSent(now);",
   ]),
   mutant("10", "a reservation costs nothing", [
     "budget/machine.ts",
-    "this.thousandths -= ONE; this.reserved++;",
-    "this.reserved++;",
+    "this.thousandths -= ONE; return ONE;",
+    "return 0;",
   ]),
   mutant("parity", "the fused path tells of its decisions too late", [
     "fused.ts",

@@ -97,15 +97,15 @@ export class WatchedBulkhead extends Bulkhead {
     return refusal;
   }
 
-  override take(admission?: Admission) {
+  override take(admission: Admission) {
     if (this.gate.held >= this.gate.limit)
       this.report("2", `${this.gate.held} held of ${this.gate.limit}, and one more`);
     for (const waiter of this.waiters) {
       if (waiter.admission === admission) break;
       if (this.#waits(waiter.admission)) this.report("5", "somebody passed a waiter");
     }
-    if (admission !== undefined) this.holders.push(admission);
-    return super.take();
+    this.holders.push(admission);
+    return super.take(admission);
   }
 
   /** Those that wait now. */

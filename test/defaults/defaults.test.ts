@@ -13,7 +13,10 @@ const MUST_BE_GIVEN = ["runtime", "dependency", "operation", "perform"].map(
   (field) => `StackOptions.${field}`,
 );
 
-const declared = [...optionsIn(root, "src/core"), ...optionsIn(root, "src/testing")].filter(
+/** What a call says about itself has a row only where something holds if it says nothing. */
+const ofCalls = optionsIn(root, "src/facade").filter(({ byDefault }) => byDefault !== "none");
+
+const declared = [...optionsIn(root, "src/core"), ...optionsIn(root, "src/testing"), ...ofCalls].filter(
   ({ option }) => !MUST_BE_GIVEN.includes(option),
 );
 

@@ -2,9 +2,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { format } from "node:util";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { explainText } from "../../cli/src/explain-text.ts";
 import { report } from "../../cli/src/replay/report.ts";
 import { EVIDENCE } from "../../src/core/index.ts";
 import { replayBasketly } from "../../src/sim/index.ts";
+import { basketlySystem, explainSystem, parametersOf } from "../../src/system/index.ts";
 import { optionsIn, plain } from "../lib/options.ts";
 import { root } from "../lib/repo.ts";
 import { compileErrors, removeExamples, writeExamples } from "./examples.ts";
@@ -66,6 +68,18 @@ describe("replays", () => {
   });
 });
 
+describe("explanations", () => {
+  const command = /^npx plimsoll explain basketly --setting (\S+)\n$/;
+  const explained = pages.flatMap(({ blocks }) =>
+    blocks.filter(({ code, next }) => command.test(code) && next?.info === "text"),
+  );
+  it.each(explained)("$page:$line reads as the page says", ({ code, next }: Block) => {
+    const parameters = parametersOf(command.exec(code)?.[1] ?? "");
+    const lines = explainText(explainSystem(basketlySystem(parameters as never))).split("\n");
+    for (const line of next?.code.trimEnd().split("\n") ?? []) expect(lines).toContain(line);
+  });
+});
+
 /** The options of a command line. */
 function flags(line: string): Parameters<typeof replayBasketly>[0] {
   const said = new Map(
@@ -87,33 +101,51 @@ it("links lead to files and headings that are there", () => {
   expect(deadLinks(pages, (path) => existsSync(root + path))).toEqual([]);
 });
 
-/** The page of each set of options. One that is not listed has no page, and fails. */
-const PAGES: Readonly<Record<string, string>> = {
-  DependencyOptions: "README",
-  OperationOptions: "README",
-  CallOptions: "README",
-  StackOptions: "README",
-  RetryOptions: "retry",
-  GrowthOptions: "retry",
-  BudgetOptions: "budget",
-  HedgeOptions: "hedge",
-  BreakerOptions: "breaker",
-  ReopenOptions: "breaker",
-  BulkheadOptions: "bulkhead",
-  QueueOptions: "bulkhead",
-  FallbackOptions: "fallback",
+/** The sets of options on each page. One that is not listed has no page, and fails. */
+const OPTIONS_ON: Readonly<Record<string, readonly string[]>> = {
+  "guards/README": ["DependencyOptions", "OperationOptions", "CallOptions", "StackOptions"],
+  "guards/retry": ["RetryOptions", "GrowthOptions", "GrpcBackoffOptions", "AwsBackoffOptions"],
+  "guards/budget": [
+    "BudgetOptions",
+    "GrpcThrottleOptions",
+    "AwsQuotaOptions",
+    "ConcurrencyShareOptions",
+    "WindowShareOptions",
+  ],
+  "guards/hedge": ["HedgeOptions", "LiveDelayOptions"],
+  "guards/breaker": ["BreakerOptions", "ReopenOptions", "KeyedOptions", "PerKeyOptions"],
+  "guards/bulkhead": [
+    "BulkheadOptions",
+    "QueueOptions",
+    "LimitBoundsOptions",
+    "AimdOptions",
+    "LatencyAimdOptions",
+  ],
+  "guards/fallback": ["FallbackOptions", "FallbackCommonOptions", "StaleOptions"],
+  "guards/rate-limit": ["RateOptions", "RateLimitOptions"],
+  "guards/adaptive-throttle": ["AdaptiveThrottleOptions"],
+  "guards/coalesce": ["CoalesceOptions"],
+  "guide/time": ["TimeLimitOptions", "SliceOptions", "ShieldOptions", "CheckpointOptions"],
+  "guide/periodic": ["EveryOptions"],
 };
+const PAGES = new Map(
+  Object.entries(OPTIONS_ON).flatMap(([path, names]) => names.map((name) => [name, path] as const)),
+);
+
+/** The table of a set of options. */
+const tableOf = (name: string): Record<string, string>[] =>
+  tableUnder(page(`docs/${PAGES.get(name)}.md`), `\`${name}\``);
 
 describe("options", () => {
   const options = [...optionsIn(root, "src/core"), ...optionsIn(root, "src/facade")];
   const interfaces = sorted(options.map((option) => option.interface));
 
   it("have a page each", () => {
-    expect(interfaces).toEqual(Object.keys(PAGES).sort());
+    expect(interfaces).toEqual([...PAGES.keys()].sort());
   });
 
   it.each(interfaces)("%s: every one stands on its page, with its default", (name) => {
-    const table = tableUnder(page(`docs/guards/${PAGES[name]}.md`), `\`${name}\``);
+    const table = tableOf(name);
     const said = table.map((row) => `${cell(row, "option")}: ${cell(row, "default")}`);
     const declared = options.filter((option) => option.interface === name);
     expect(said).toEqual(declared.map(({ field, byDefault }) => `${field}: ${byDefault}`));
@@ -123,7 +155,7 @@ describe("options", () => {
 
   it("have the ranges that their pages state, to the ends", () => {
     const tried = interfaces.flatMap((name) =>
-      tableUnder(page(`docs/guards/${PAGES[name]}.md`), `\`${name}\``).flatMap((row) => {
+      tableOf(name).flatMap((row) => {
         const found = disagreements(name, cell(row, "option"), cell(row, "range"));
         return found === null ? [] : [found];
       }),
@@ -137,7 +169,7 @@ describe("options", () => {
     const silent = everywhere.flatMap((folder) => optionsIn(root, folder)).filter(({ text }) => text === "");
     expect(silent.map(({ option }) => option)).toEqual([]);
     const rangeless = options.filter((option) => {
-      const table = tableUnder(page(`docs/guards/${PAGES[option.interface]}.md`), `\`${option.interface}\``);
+      const table = tableOf(option.interface);
       const range = cell(table.find((row) => cell(row, "option") === option.field) ?? {}, "range");
       return endsOf(range) !== null && !plain(option.text).includes(range);
     });
@@ -166,15 +198,16 @@ describe("docs/guards/README.md", () => {
   });
 
   it("states the order that the code states", () => {
-    const order = "fallback → deadline → retry → hedge → [breaker · bulkhead] → attempt timeout → work";
-    expect(source("src/core/stack.ts")).toContain(order);
+    const order =
+      "fallback → deadline → coalesce → retry → hedge → [breaker · adaptive throttle · rate limit · bulkhead] → attempt timeout → work";
+    expect(source("src/core/stack.ts").replace(/\s*\n \*\s*/g, " ")).toContain(order);
     expect(prose + page("docs/guards/README.md").text).toContain(order);
   });
 });
 
 describe("docs/errors.md", () => {
   it("has every refusal of the code, and no other", () => {
-    const files = ["src/core", "src/node"].flatMap((folder) =>
+    const files = ["src/core", "src/facade", "src/node"].flatMap((folder) =>
       readdirSync(root + folder, { recursive: true, encoding: "utf8" })
         .filter((file) => /(?<!\.test|\.type)\.ts$/.test(file))
         .map((file) => source(`${folder}/${file}`)),

@@ -1,13 +1,23 @@
 // The ranges that the pages state, tried at their ends against the checks of the options.
 import {
+  AdaptiveThrottle,
   AdmissionQueue,
   Backoff,
   BreakerPolicy,
   Bulkhead,
+  budgetOf,
+  CoalescePolicy,
+  concurrencyLimit,
+  grpcBackoff,
+  HedgePolicy,
+  Keyed,
   RetryBudget,
   RetryPolicy,
+  stale,
+  TokenBucket,
 } from "../../src/core/index.ts";
-import { dependency } from "../../src/facade/index.ts";
+import { dependency, every, shield, TimeLimit, timeLimit } from "../../src/facade/index.ts";
+import { checkpoint } from "../../src/index.node.ts";
 import { VirtualRuntime } from "../../src/testing/index.ts";
 
 type Field = Readonly<Record<string, number>>;
@@ -22,12 +32,34 @@ const make: Readonly<Record<string, (field: Field) => unknown>> = {
   RetryOptions: (field) => new RetryPolicy(field, null, 0),
   GrowthOptions: (field) => new Backoff({ kind: "fullJitter", ...field }),
   BudgetOptions: (field) => new RetryBudget(field),
-  HedgeOptions: (field) => operation({ hedge: field }),
+  HedgeOptions: (field) => operation({ hedge: { delayMs: 10, ...field } }),
+  LiveDelayOptions: (field) => new HedgePolicy({ delayMs: field }),
   BreakerOptions: (field) => new BreakerPolicy(field),
   ReopenOptions: (field) => new BreakerPolicy({ reopen: { kind: "growing", ...field } }),
   BulkheadOptions: (field) => new Bulkhead({ limit: 1, ...field }, runtime),
   QueueOptions: (field) => new AdmissionQueue(field),
-  FallbackOptions: (field) => operation({ fallback: { run: () => null, ...field } }),
+  LimitBoundsOptions: (field) => concurrencyLimit({ kind: "aimd", ...field }, () => 0.5),
+  AimdOptions: (field) => concurrencyLimit({ kind: "aimd", ...field }, () => 0.5),
+  LatencyAimdOptions: (field) => concurrencyLimit({ kind: "latencyAimd", ...field }, () => 0.5),
+  KeyedOptions: (field) => new Keyed(() => 1, field, "keys"),
+  GrpcBackoffOptions: (field) =>
+    grpcBackoff({ initialBackoffMs: 1, maxBackoffMs: 2 ** 31 - 1, backoffMultiplier: 2, ...field }),
+  AwsBackoffOptions: (field) => new Backoff({ kind: "aws", ...field }),
+  GrpcThrottleOptions: (field) => budgetOf({ kind: "grpc", maxTokens: 10, tokenRatio: 0.1, ...field }),
+  ConcurrencyShareOptions: (field) => budgetOf({ kind: "concurrencyShare", ...field }),
+  WindowShareOptions: (field) => budgetOf({ kind: "windowShare", ...field }),
+  CoalesceOptions: (field) => new CoalescePolicy(field),
+  RateOptions: (field) => new TokenBucket({ limit: 1, ...field }),
+  AdaptiveThrottleOptions: (field) => new AdaptiveThrottle(field, 0),
+  StaleOptions: (field) => operation({ fallback: stale({ maxAgeMs: 1_000, ...field }) }),
+  TimeLimitOptions: (field) => timeLimit({ ms: 1_000, ...field }, runtime),
+  SliceOptions: (field) => new TimeLimit("whole", Infinity, runtime).slice("part", field),
+  ShieldOptions: (field) =>
+    shield({ name: "commit", limit: 1, timeoutMs: 1_000, reconcile: () => undefined, ...field }, runtime),
+  EveryOptions: (field) =>
+    every({ periodMs: 1_000, id: "host-1", ...field }, () => undefined, runtime).stop(),
+  CheckpointOptions: (field) => checkpoint(new AbortController().signal, field),
+  FallbackCommonOptions: (field) => operation({ fallback: { run: () => null, ...field } }),
 };
 
 const RANGE =

@@ -67,6 +67,7 @@ export class Lab {
       minUsefulMs?: number;
       generators?: boolean;
       judge?: Judge;
+      perform?: (attempt: Attempt, work: unknown) => void;
     } = {},
   ): Stack {
     return new Stack(

@@ -1,6 +1,15 @@
 /** `plimsoll replay basketly`: one setting, one seed, one history. */
 import { Command } from "commander";
-import { PARAMETERS, type ReplayOptions, replayBasketly, SETTINGS, SystemError } from "plimsoll/sim";
+import {
+  type Figures,
+  PARAMETERS,
+  type ReplayOptions,
+  replayBasketly,
+  SCENARIOS,
+  type Scenario,
+  SETTINGS,
+  SystemError,
+} from "plimsoll/sim";
 import { report } from "./report.ts";
 
 interface Flags {
@@ -29,15 +38,55 @@ export function replayCommand(): Command {
     .option("--json", "print the whole run as JSON", false)
     .addHelpText("after", () => `\nKeys of --set:\n${keys()}`)
     .action((flags: Flags) => run(flags));
-  return new Command("replay")
+  const replay = new Command("replay")
     .description("Replay a scenario on a virtual clock, with the guards that ship.")
     .addCommand(basketly);
+  for (const scenario of SCENARIOS) replay.addCommand(smallCommand(scenario));
+  return replay;
+}
+
+function smallCommand(scenario: Scenario): Command {
+  return new Command(scenario.name)
+    .description(scenario.about)
+    .option("--seed <n>", "seed of all randomness", "1")
+    .option("--json", "print the figures as JSON", false)
+    .action(({ seed, json }: { seed: string; json: boolean }) => runSmall(scenario, seed, json));
+}
+
+function runSmall(scenario: Scenario, seedText: string, json: boolean): void {
+  orSay(() => {
+    const seed = number("--seed", seedText);
+    if (!Number.isInteger(seed) || seed < 0 || seed > 4_294_967_295)
+      throw new SystemError([
+        { path: "--seed", value: seedText, allowed: "a whole number from 0 to 4294967295" },
+      ]);
+    const figures = scenario.run(seed);
+    process.stdout.write(
+      json
+        ? `${JSON.stringify({ scenario: scenario.name, seed, figures })}\n`
+        : smallReport(scenario, figures),
+    );
+  });
+}
+
+function smallReport({ about }: Scenario, figures: Figures): string {
+  const rows = Object.entries(figures).map(([name, value]) => `  ${name}: ${Number(value.toFixed(3))}\n`);
+  return `${about}\n${rows.join("")}`;
 }
 
 function run(flags: Flags): void {
-  try {
+  const small = SCENARIOS.find(({ name }) => name === flags.setting);
+  if (small !== undefined) return runSmall(small, flags.seed, flags.json);
+  orSay(() => {
     const { replay } = replayBasketly(optionsOf(flags));
     process.stdout.write(flags.json ? `${JSON.stringify(replay)}\n` : report(replay));
+  });
+}
+
+/** Runs; what is wrong with the arguments is said in a line. */
+function orSay(act: () => void): void {
+  try {
+    act();
   } catch (error) {
     if (!(error instanceof SystemError)) throw error;
     console.error(`plimsoll: ${error.message}`);

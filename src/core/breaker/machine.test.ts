@@ -220,3 +220,118 @@ describe("CircuitBreaker", () => {
     );
   });
 });
+
+describe("a breaker that minds slow calls", () => {
+  const slow = (more: BreakerOptions = {}) =>
+    small({ slowCallMs: 100, slowCallRate: 0.5, minimumCalls: 4, ...more });
+  const took = (breaker: CircuitBreaker, verdict: Verdict, tookMs: number, now = 0): void => {
+    const { state } = breaker;
+    if (state.name === "closed") breaker.record(state, verdict, now, half, tookMs);
+  };
+
+  it("opens when enough of them were slow, although all succeeded", () => {
+    const breaker = slow();
+    for (const ms of [10, 99.9, 100]) took(breaker, "success", ms);
+    expect(breaker.state.name).toBe("closed");
+    took(breaker, "success", 500, 7);
+    expect(breaker.state).toMatchObject({ name: "open", until: 107 });
+  });
+
+  it("opens at a rate of 1 when all are slow, and not before (case 008)", () => {
+    const breaker = slow({ slowCallRate: 1 });
+    for (const ms of [1, 100, 100, 100]) took(breaker, "success", ms);
+    expect(breaker.state.name).toBe("closed");
+    for (const ms of [100, 100]) took(breaker, "success", ms);
+    expect(breaker.state.name).toBe("open");
+    const failing100 = small({ failureRate: 1, minimumCalls: 5 });
+    record(failing100, [...failing(4), "success", ...failing(4)]);
+    expect(failing100.state.name).toBe("closed");
+    record(failing100, failing(1));
+    expect(failing100.state.name).toBe("open");
+  });
+
+  it("counts the age of a call that was given up as slow, and nothing else of it", () => {
+    const breaker = slow();
+    for (let i = 0; i < 3; i++) took(breaker, "ignored", 10);
+    expect(breaker.state).toMatchObject({ slow: { total: 0 } });
+    for (let i = 0; i < 4; i++) took(breaker, "ignored", 150);
+    expect(breaker.state.name).toBe("open");
+  });
+});
+
+describe("a breaker that minds failures in a row", () => {
+  it("opens at the last of them, whatever the window holds", () => {
+    const breaker = small({ window: { calls: 100 }, minimumCalls: 100, consecutiveFailures: 3 });
+    record(breaker, ["failure", "failure", "success", "failure", "failure"]);
+    expect(breaker.state.name).toBe("closed");
+    record(breaker, ["ignored", "failure"]);
+    expect(breaker.state.name).toBe("open");
+  });
+});
+
+describe("a breaker with a ramp", () => {
+  it("lets a growing share through after it has closed, and everything from the start", () => {
+    const breaker = small({ rampMs: 1_000 });
+    const share = (now: number) =>
+      breaker.state.name === "closed" ? breaker.passingShare(breaker.state, now) : -1;
+    expect(share(0)).toBe(1);
+    record(breaker, failing(3));
+    for (const probe of [breaker.probe(100), breaker.probe(100)])
+      breaker.settleProbe(probe, "success", 200, half);
+    expect([share(200), share(450), share(1_200), share(9_999)]).toEqual([0, 0.25, 1, 1]);
+    breaker.reset();
+    expect(share(200)).toBe(1);
+  });
+});
+
+describe("a breaker's snapshot", () => {
+  const moved = (from: CircuitBreaker, at: number, to: number): CircuitBreaker => {
+    const other = small();
+    other.restore(JSON.parse(JSON.stringify(from.snapshot(at))), to);
+    return other;
+  };
+
+  it("carries the rest of an open period (case 017)", () => {
+    const breaker = small();
+    record(breaker, failing(3), 1_000);
+    const other = moved(breaker, 1_060, 5);
+    expect([other.ask(44), other.ask(45)]).toEqual(["refuse", "probe"]);
+  });
+
+  it("makes the next call of a half-open one a probe, and counts what passed (case 017)", () => {
+    const breaker = small();
+    record(breaker, failing(3));
+    breaker.settleProbe(breaker.probe(100), "success", 110, half);
+    breaker.probe(120);
+    const other = moved(breaker, 130, 0);
+    expect(other.ask(0)).toBe("probe");
+    other.settleProbe(other.probe(0), "success", 1, half);
+    expect(other.state.name).toBe("closed");
+  });
+
+  it("remembers how often it has opened", () => {
+    const breaker = small({ reopen: growing({ jitter: 0 }) });
+    record(breaker, failing(3));
+    const other = small({ reopen: growing({ jitter: 0 }) });
+    other.restore(breaker.snapshot(0), 0);
+    other.settleProbe(other.probe(100), "failure", 100, half);
+    expect(other.state).toMatchObject({ name: "open", until: 300 });
+  });
+
+  it("is refused by name when it is none, and then changes nothing", () => {
+    const good = small().snapshot(0);
+    for (const wrong of [
+      { state: "ajar" },
+      { opensForMs: -1 },
+      { passed: 0.5 },
+      { openings: Number.NaN },
+      { until: 3 },
+    ]) {
+      const breaker = small();
+      record(breaker, failing(3));
+      const [field] = Object.keys(wrong);
+      expect(() => breaker.restore({ ...good, ...wrong } as never, 0)).toThrow(`snapshot.${field}`);
+      expect(breaker.state.name).toBe("open");
+    }
+  });
+});

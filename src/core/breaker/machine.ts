@@ -11,7 +11,7 @@
  * out, frees its slot, so no breaker can be jammed. There is no timer: states change when calls ask or end.
  * Sources: Nygard, "Release It!"; the Basketly page, Part 7; the resilience notes, §06.
  */
-import { checkOneOf } from "../options.ts";
+import { checkKeys, checkMs, checkNumber, checkOneOf } from "../options.ts";
 import { BREAKER_MODES, type BreakerMode, type BreakerPolicy } from "./options.ts";
 import type { Window } from "./window.ts";
 
@@ -22,10 +22,16 @@ export type Verdict = "success" | "failure" | "ignored";
 export interface Closed {
   readonly name: "closed";
   readonly window: Window;
+  /** The same calls, where a "failure" is one that was slow; null where none is. */
+  readonly slow: Window | null;
+  /** When it began, for its ramp; −Infinity for a breaker that has never been open. */
+  readonly since: number;
+  /** Failures since the last success. */
+  inARow: number;
 }
 
 /** Open: refuses until `until`. */
-interface Open {
+export interface Open {
   readonly name: "open";
   readonly until: number;
 }
@@ -45,6 +51,17 @@ export interface Probe {
   readonly leasedUntil: number;
 }
 
+/** A breaker's state as plain data, to be kept or carried elsewhere. */
+export interface BreakerSnapshot {
+  readonly state: BreakerState["name"];
+  /** How long it stays open from now on, in ms; 0 unless it is open. */
+  readonly opensForMs: number;
+  /** Probes that have passed; 0 unless it is half-open. */
+  readonly passed: number;
+  /** Openings since it was last closed. */
+  readonly openings: number;
+}
+
 /** One breaker's state. */
 export class CircuitBreaker {
   readonly policy: BreakerPolicy;
@@ -55,7 +72,7 @@ export class CircuitBreaker {
   constructor(policy: BreakerPolicy) {
     this.policy = policy;
     this.how = policy.mode;
-    this.current = { name: "closed", window: policy.newWindow() };
+    this.current = policy.newPeriod(-Infinity);
   }
 
   get mode(): BreakerMode {
@@ -99,16 +116,32 @@ export class CircuitBreaker {
     return probe;
   }
 
-  /** An ordinary call that passed during `closed` has succeeded, and its window knows no time. */
-  succeeded(closed: Closed): void {
-    if (this.current === closed) closed.window.add(false, 0);
+  /** The share of calls that a closed breaker lets through at `now`: below 1 in the first `rampMs` of a period. */
+  passingShare(closed: Closed, now: number): number {
+    const { rampMs } = this.policy;
+    return rampMs === 0 ? 1 : Math.min(1, Math.max(0, now - closed.since) / rampMs);
   }
 
-  /** An ordinary call that passed during `closed` has ended. Opens the breaker if that was one failure too many. */
-  record(closed: Closed, verdict: Verdict, now: number, random: () => number): void {
-    if (verdict === "ignored" || this.current !== closed) return;
-    closed.window.add(verdict === "failure", now);
-    if (verdict === "failure" && this.policy.trips(closed.window)) this.open(now, random());
+  /** An ordinary call that passed during `closed` has succeeded, in a window that knows no time. */
+  succeeded(closed: Closed): void {
+    if (this.current !== closed) return;
+    closed.inARow = 0;
+    closed.window.add(false, 0);
+  }
+
+  /**
+   * An ordinary call that passed during `closed` has ended, `tookMs` after it was sent. Opens the breaker if that was
+   * one failure, or one slow call, too many.
+   */
+  record(closed: Closed, verdict: Verdict, now: number, random: () => number, tookMs = 0): void {
+    if (this.current !== closed) return;
+    const slow = tookMs >= this.policy.slowCallMs;
+    if (verdict !== "ignored") {
+      closed.window.add(verdict === "failure", now);
+      closed.inARow = verdict === "failure" ? closed.inARow + 1 : 0;
+      closed.slow?.add(slow, now);
+    } else if (slow) closed.slow?.add(true, now);
+    if ((slow || verdict === "failure") && this.policy.trips(closed)) this.open(now, random());
   }
 
   /** A probe has ended. */
@@ -119,12 +152,31 @@ export class CircuitBreaker {
     if (index < 0) return;
     state.probes.splice(index, 1);
     if (verdict === "failure") this.open(now, random());
-    else if (verdict === "success" && ++state.passed === this.policy.probes) this.close();
+    else if (verdict === "success" && ++state.passed === this.policy.probes) this.close(now);
   }
 
   /** Closes at once and forgets; for operators and tests. */
   reset(): void {
-    this.close();
+    this.close(-Infinity);
+  }
+
+  /** What is to be known of it elsewhere, or later: not the outcomes in its window, which say nothing by then. */
+  snapshot(now: number): BreakerSnapshot {
+    const { current: state, openings } = this;
+    const passed = state.name === "halfOpen" ? state.passed : 0;
+    return { state: state.name, opensForMs: this.refusesForMs(now) ?? 0, passed, openings };
+  }
+
+  /**
+   * Takes up a snapshot: open, it refuses for the rest of its time; half-open, the next call is a probe; closed, its
+   * window is empty. Throws an `OptionError` for what is no snapshot; then nothing has changed.
+   */
+  restore(snapshot: BreakerSnapshot, now: number): void {
+    const { state, opensForMs, passed, openings } = checkSnapshot(snapshot, this.policy.probes);
+    this.openings = openings;
+    if (state === "closed") this.current = this.policy.newPeriod(-Infinity);
+    else if (state === "open") this.current = { name: "open", until: now + opensForMs };
+    else this.current = { name: "halfOpen", probes: [], passed };
   }
 
   private open(now: number, random: number): void {
@@ -132,8 +184,21 @@ export class CircuitBreaker {
     this.current = { name: "open", until: now + this.policy.openForMs(this.openings, random) };
   }
 
-  private close(): void {
+  private close(now: number): void {
     this.openings = 0;
-    this.current = { name: "closed", window: this.policy.newWindow() };
+    this.current = this.policy.newPeriod(now);
   }
+}
+
+function checkSnapshot(given: BreakerSnapshot, probes: number): BreakerSnapshot {
+  checkKeys("snapshot", given, ["state", "opensForMs", "passed", "openings"]);
+  const whole = (name: "passed" | "openings", max: number) =>
+    checkNumber(`snapshot.${name}`, given[name], { max, integer: true });
+  return {
+    state: checkOneOf("snapshot.state", given.state, ["closed", "open", "halfOpen"]),
+    opensForMs: checkMs("snapshot.opensForMs", given.opensForMs),
+    // One that had more probes than this one asks for has still to pass the last of them here.
+    passed: Math.min(whole("passed", 1_000), probes - 1),
+    openings: whole("openings", Number.MAX_SAFE_INTEGER),
+  };
 }

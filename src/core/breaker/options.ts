@@ -2,6 +2,7 @@
 import { OptionError } from "../errors.ts";
 import { checkKeys, checkMs, checkNumber, checkOneOf, orDefault } from "../options.ts";
 import { MAX_TIMER_MS } from "../runtime.ts";
+import type { Closed } from "./machine.ts";
 import { CountWindow, TimeWindow, type Window } from "./window.ts";
 
 /** How long a breaker stays open the first time and after failed probes; see `fixed`, `jittered`, `growing`. */
@@ -33,6 +34,18 @@ export interface BreakerOptions {
   readonly minimumCalls?: number;
   /** Opens when at least this share failed; above 0, at most 1. Default 0.5 (resilience4j, Hystrix). */
   readonly failureRate?: number;
+  /**
+   * A call that took at least this long is slow, whether it succeeded or not; in ms, 1 to 2^31 − 1. Default: no call is
+   * slow. It must be measured: about twice the healthy P99.
+   */
+  readonly slowCallMs?: number;
+  /** Opens when at least this share was slow; above 0, at most 1. Default 1 (resilience4j). */
+  readonly slowCallRate?: number;
+  /**
+   * Opens at this many failures in a row, whatever the window holds; 1 to 100,000, whole. Default: the window alone
+   * decides.
+   */
+  readonly consecutiveFailures?: number;
   /** How long it stays open before it lets probes through, in ms, 1 to 2^31 − 1. Default 5,000 (Hystrix, Polly). */
   readonly openMs?: number;
   /** How `openMs` varies. Default `growing()`, jittered (our choice). */
@@ -42,6 +55,11 @@ export interface BreakerOptions {
    * page, C6).
    */
   readonly probes?: number;
+  /**
+   * After it has closed, lets a growing share of calls through, from none to all in this time, in ms, 0 to 2^31 − 1, so
+   * that a dependency that has just come back is not met by everybody at once. Default 0 (our choice): all at once.
+   */
+  readonly rampMs?: number;
   /** A probe's own timeout in ms, 1 to 2^31 − 1; above the healthy P99. Default: the attempt timeout. */
   readonly probeTimeoutMs?: number;
   /**
@@ -85,9 +103,13 @@ const KEYS = [
   "window",
   "minimumCalls",
   "failureRate",
+  "slowCallMs",
+  "slowCallRate",
+  "consecutiveFailures",
   "openMs",
   "reopen",
   "probes",
+  "rampMs",
   "probeTimeoutMs",
   "probeLeaseMs",
   "throttling",
@@ -99,8 +121,14 @@ const KEYS = [
 export class BreakerPolicy {
   readonly minimumCalls: number;
   readonly failureRate: number;
+  /** `Infinity` where no call is slow. */
+  readonly slowCallMs: number;
+  readonly slowCallRate: number;
+  /** `Infinity` where a row of failures means nothing. */
+  readonly consecutiveFailures: number;
   readonly openMs: number;
   readonly probes: number;
+  readonly rampMs: number;
   readonly probeTimeoutMs: number | undefined;
   readonly probeLeaseMs: number;
   readonly throttlingFails: boolean;
@@ -112,53 +140,63 @@ export class BreakerPolicy {
 
   constructor(options: BreakerOptions, field = "breaker") {
     checkKeys(field, options, KEYS);
-    const { calls, ms } = checkWindow(`${field}.window`, orDefault(options.window, { calls: 100 }));
+    const { slowCallMs, consecutiveFailures, probeTimeoutMs } = options;
+    const whole = (name: string, value: number, max: number): number =>
+      checkNumber(`${field}.${name}`, value, { min: 1, max, integer: true });
+    const share = (name: string, value: number): number =>
+      checkNumber(`${field}.${name}`, value, { above: 0, max: 1 });
+    const ms = (name: string, value: number, min = 1): number => checkMs(`${field}.${name}`, value, { min });
+    const word = <W extends string>(name: string, value: W, words: readonly W[]): W =>
+      checkOneOf(`${field}.${name}`, value, words);
+    const { calls, ms: windowMs } = checkWindow(`${field}.window`, orDefault(options.window, { calls: 100 }));
     this.calls = calls;
-    this.windowMs = ms;
-    this.minimumCalls = checkNumber(`${field}.minimumCalls`, orDefault(options.minimumCalls, calls ?? 20), {
-      min: 1,
-      max: calls ?? 1_000_000,
-      integer: true,
-    });
-    this.failureRate = checkNumber(`${field}.failureRate`, orDefault(options.failureRate, 0.5), {
-      above: 0,
-      max: 1,
-    });
-    this.openMs = checkMs(`${field}.openMs`, orDefault(options.openMs, 5_000), { min: 1 });
-    this.probes = checkNumber(`${field}.probes`, orDefault(options.probes, 3), {
-      min: 1,
-      max: 1000,
-      integer: true,
-    });
-    this.probeTimeoutMs =
-      options.probeTimeoutMs === undefined
-        ? undefined
-        : checkMs(`${field}.probeTimeoutMs`, options.probeTimeoutMs, { min: 1 });
-    this.probeLeaseMs = checkMs(
-      `${field}.probeLeaseMs`,
-      orDefault(options.probeLeaseMs, Math.max(this.openMs, this.probeTimeoutMs ?? 0)),
-      { min: this.probeTimeoutMs ?? 1 },
+    this.windowMs = windowMs;
+    this.minimumCalls = whole(
+      "minimumCalls",
+      orDefault(options.minimumCalls, calls ?? 20),
+      calls ?? 1_000_000,
     );
+    this.failureRate = share("failureRate", orDefault(options.failureRate, 0.5));
+    this.slowCallMs = slowCallMs === undefined ? Infinity : ms("slowCallMs", slowCallMs);
+    this.slowCallRate = share("slowCallRate", orDefault(options.slowCallRate, 1));
+    this.consecutiveFailures =
+      consecutiveFailures === undefined
+        ? Infinity
+        : whole("consecutiveFailures", consecutiveFailures, 100_000);
+    this.rampMs = ms("rampMs", orDefault(options.rampMs, 0), 0);
+    this.openMs = ms("openMs", orDefault(options.openMs, 5_000));
+    this.probes = whole("probes", orDefault(options.probes, 3), 1_000);
+    this.probeTimeoutMs = probeTimeoutMs === undefined ? undefined : ms("probeTimeoutMs", probeTimeoutMs);
+    const leaseMs = orDefault(options.probeLeaseMs, Math.max(this.openMs, this.probeTimeoutMs ?? 0));
+    this.probeLeaseMs = ms("probeLeaseMs", leaseMs, this.probeTimeoutMs);
     this.throttlingFails =
-      checkOneOf(`${field}.throttling`, orDefault(options.throttling, "failure"), ["failure", "ignored"]) ===
-      "failure";
+      word("throttling", orDefault(options.throttling, "failure"), ["failure", "ignored"]) === "failure";
     this.refusalsFail =
-      checkOneOf(`${field}.localRefusals`, orDefault(options.localRefusals, "ignored"), [
-        "ignored",
-        "failure",
-      ]) === "failure";
-    this.mode = checkOneOf(`${field}.mode`, orDefault(options.mode, "enforce"), BREAKER_MODES);
+      word("localRefusals", orDefault(options.localRefusals, "ignored"), ["ignored", "failure"]) ===
+      "failure";
+    this.mode = word("mode", orDefault(options.mode, "enforce"), BREAKER_MODES);
     this.reopen = checkReopen(`${field}.reopen`, orDefault(options.reopen, growing()), this.openMs);
   }
 
-  /** An empty window. */
-  newWindow(): Window {
+  private newWindow(): Window {
     return this.calls === undefined ? new TimeWindow(this.windowMs) : new CountWindow(this.calls);
   }
 
-  /** Whether what is in the window opens the breaker. */
-  trips(window: Window): boolean {
-    return window.total >= this.minimumCalls && window.failures >= this.failureRate * window.total;
+  /** A period in which calls pass, beginning at `since`. */
+  newPeriod(since: number): Closed {
+    const slow = this.slowCallMs < Infinity ? this.newWindow() : null;
+    return { name: "closed", window: this.newWindow(), slow, since, inARow: 0 };
+  }
+
+  /** Whether what a period has seen opens the breaker. */
+  trips({ window, slow, inARow }: Closed): boolean {
+    if (inARow >= this.consecutiveFailures) return true;
+    if (this.isMost(window, this.failureRate)) return true;
+    return slow !== null && this.isMost(slow, this.slowCallRate);
+  }
+
+  private isMost(window: Window, rate: number): boolean {
+    return window.total >= this.minimumCalls && window.failures >= rate * window.total;
   }
 
   /** How long the `openings`-th opening in a row (from 1) lasts; `random` is uniform in [0, 1). */

@@ -22,7 +22,6 @@ const BITS = 30;
 
 /** The last `calls` outcomes, one bit each. */
 export class CountWindow implements Window {
-  readonly timed = false;
   total = 0;
   failures = 0;
   private readonly calls: number;
@@ -32,6 +31,10 @@ export class CountWindow implements Window {
   constructor(calls: number) {
     this.calls = calls;
     this.words = new Array(Math.ceil(calls / BITS)).fill(0);
+  }
+
+  get timed(): boolean {
+    return false;
   }
 
   add(failed: boolean): void {
@@ -51,7 +54,6 @@ const BUCKETS = 10;
 
 /** The outcomes of the last `ms`, to within a tenth of it. */
 export class TimeWindow implements Window {
-  readonly timed = true;
   total = 0;
   failures = 0;
   private readonly bucketMs: number;
@@ -63,8 +65,12 @@ export class TimeWindow implements Window {
     this.bucketMs = ms / BUCKETS;
   }
 
+  get timed(): boolean {
+    return true;
+  }
+
   add(failed: boolean, now: number): void {
-    this.advance(Math.floor(now / this.bucketMs));
+    this.advance(now);
     const at = this.bucket % BUCKETS;
     this.bucketTotals[at] = (this.bucketTotals[at] as number) + 1;
     this.total++;
@@ -73,7 +79,9 @@ export class TimeWindow implements Window {
     this.failures++;
   }
 
-  private advance(bucket: number): void {
+  /** Forgets what is older than the window at `now`. */
+  advance(now: number): void {
+    const bucket = Math.floor(now / this.bucketMs);
     if (this.bucket < 0) this.bucket = bucket;
     const steps = Math.min(BUCKETS, bucket - this.bucket);
     for (let i = 1; i <= steps; i++) this.forget((this.bucket + i) % BUCKETS);

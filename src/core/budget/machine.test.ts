@@ -1,16 +1,21 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { failed, ok } from "../call.ts";
-import { RetryBudget, Token } from "./machine.ts";
+import { Token } from "./budget.ts";
+import { RetryBudget } from "./machine.ts";
 
 const token = (budget: RetryBudget): Token => {
-  const reserved = budget.reserve("retry");
+  const reserved = budget.reserve("retry", 0, null);
   if (reserved.kind === "rejected") throw new Error("the budget is empty");
   return reserved;
 };
 
 const drain = (budget: RetryBudget): void => {
-  for (let reserved = budget.reserve("retry"); reserved.kind === "token"; reserved = budget.reserve("retry"))
+  for (
+    let reserved = budget.reserve("retry", 0, null);
+    reserved.kind === "token";
+    reserved = budget.reserve("retry", 0, null)
+  )
     reserved.sent();
 };
 
@@ -23,11 +28,11 @@ describe("RetryBudget", () => {
   it("makes exactly one token of ten deposits of a tenth", () => {
     const budget = new RetryBudget({ ratio: 0.1, burst: 5 });
     drain(budget);
-    for (let i = 0; i < 9; i++) budget.firstSent();
-    expect(budget.reserve("retry").kind).toBe("rejected");
-    budget.firstSent();
+    for (let i = 0; i < 9; i++) budget.firstSent(0);
+    expect(budget.reserve("retry", 0, null).kind).toBe("rejected");
+    budget.firstSent(0);
     expect(budget.level).toBe(1);
-    expect(budget.reserve("retry").kind).toBe("token");
+    expect(budget.reserve("retry", 0, null).kind).toBe("token");
     expect(budget.level).toBe(0);
   });
 
@@ -35,7 +40,11 @@ describe("RetryBudget", () => {
     const budget = new RetryBudget({ burst: 2 });
     const [first] = [token(budget), token(budget)];
     expect(budget).toMatchObject({ reserved: 2, repeats: 0, level: 0 });
-    expect(budget.reserve("hedge")).toMatchObject({ kind: "rejected", by: "budget", reason: "empty" });
+    expect(budget.reserve("hedge", 0, null)).toMatchObject({
+      kind: "rejected",
+      by: "budget",
+      reason: "empty",
+    });
     first?.cancel();
     expect(budget).toMatchObject({ reserved: 1, level: 1 });
   });
@@ -68,15 +77,15 @@ describe("RetryBudget", () => {
   it("measures the ratio it sees", () => {
     const budget = new RetryBudget();
     expect(budget.measuredRatio).toBe(0);
-    for (let i = 0; i < 20; i++) budget.firstSent();
+    for (let i = 0; i < 20; i++) budget.firstSent(0);
     token(budget).sent();
     expect(budget.measuredRatio).toBe(0.05);
   });
 
   it("refuses everything with nothing in it", () => {
     const budget = new RetryBudget({ ratio: 0, burst: 0 });
-    budget.firstSent();
-    expect(budget.reserve("retry").kind).toBe("rejected");
+    budget.firstSent(0);
+    expect(budget.reserve("retry", 0, null).kind).toBe("rejected");
   });
 
   it("keeps its books balanced, whatever happens (property)", () => {
@@ -93,11 +102,11 @@ describe("RetryBudget", () => {
         for (const [what, which] of steps) {
           const at = open.length > 0 ? which % open.length : -1;
           if (what === "first") {
-            budget.firstSent();
+            budget.firstSent(0);
             firsts++;
           } else if (what === "reserve") {
             const canPay = budget.level >= 1;
-            const reserved = budget.reserve("retry");
+            const reserved = budget.reserve("retry", 0, null);
             expect(reserved.kind === "token").toBe(canPay);
             if (reserved instanceof Token) open.push(reserved);
           } else if (at >= 0) {

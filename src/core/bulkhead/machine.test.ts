@@ -15,12 +15,12 @@ it("counts places up to its limit", () => {
 it("has no free place until enough are given back after its limit was lowered", () => {
   const gate = new Gate(3);
   for (let i = 0; i < 3; i++) gate.take();
-  gate.limit = 1;
+  gate.resize(1);
   for (const free of [false, false, true]) {
     gate.release();
     expect(gate.free).toBe(free);
   }
   expect(() => {
-    gate.limit = 0;
+    gate.resize(0);
   }).toThrow(/limit is 0/);
 });

@@ -7,8 +7,17 @@
  */
 import { checkNumber } from "../options.ts";
 
+/** The places of a gate, as others may see them. */
+export interface GateState {
+  readonly limit: number;
+  /** Places in use. */
+  readonly held: number;
+  /** Whether a place is free. */
+  readonly free: boolean;
+}
+
 /** Counts places. */
-export class Gate {
+export class Gate implements GateState {
   private places: number;
   private taken = 0;
 
@@ -20,7 +29,8 @@ export class Gate {
     return this.places;
   }
 
-  set limit(limit: number) {
+  /** Changes the number of places. Whoever waits for one has to be called by whoever does this. */
+  resize(limit: number): void {
     this.places = checkLimit(limit, "limit");
   }
 

@@ -5,34 +5,16 @@
  */
 import type { Plan } from "../admission.ts";
 import { Attempt } from "../attempt.ts";
-import type { Exit, Failed, Rejected } from "../call.ts";
+import { type Call, type Exit, type Failed, type Ok, type Rejected, rejected } from "../call.ts";
 import type { Fiber, Next, Sequence, Steps } from "../driver.ts";
-import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
 import { endingOf } from "../evidence.ts";
 import type { Leaf } from "../leaf.ts";
-import { checkFunction, checkKeys, checkMs, orDefault } from "../options.ts";
 import type { Process } from "../progress.ts";
+import type { Random } from "../random.ts";
 import type { Binding, Guard } from "../stack.ts";
 import { plain } from "../timed-out.ts";
-
-/** Makes the substitute answer. It sees what it replaces. */
-export type FallbackFunction = (because: Failed | Rejected, attempt: Attempt) => unknown;
-
-/** Options of `fallback`, where a function alone is not enough. */
-export interface FallbackOptions {
-  /** Makes the substitute, or a promise of one. It sees what it replaces. */
-  readonly run: FallbackFunction;
-  /**
-   * Time kept for it: the primary's deadline is this much earlier, in ms, 0 to 2^31 − 1. Default 0, right for a local
-   * answer.
-   */
-  readonly reserveMs?: number;
-  /** Its own limit in ms, 1 to 2^31 − 1. Default: `reserveMs`, or 100 without one (our choice). */
-  readonly timeoutMs?: number;
-  /** Whether it also replaces permanent failures. Default false: a bad request is not an outage. */
-  readonly permanent?: boolean;
-}
+import { type FallbackOption, type FallbackSettings, fallbackSettings } from "./options.ts";
 
 /** The plan of the primary: its time ends early enough for a substitute. */
 export function reserved(plan: Plan, reserveMs: number): Plan {
@@ -40,32 +22,46 @@ export function reserved(plan: Plan, reserveMs: number): Plan {
   return { ...plan, call: plan.call.with({ deadline: plan.call.deadline - reserveMs }) };
 }
 
+const EXERCISED: Rejected = rejected("fallback", "exercised");
+
+/** The same with the good answer that is replaced on purpose. */
+interface Exercised extends Rejected {
+  readonly answer: Exit;
+}
+
 /** Answers in place of a dependency that does not. */
 export class FallbackGuard implements Sequence {
   readonly name = "fallback";
   readonly reserveMs: number;
-  private readonly substitute: FallbackFunction;
+  /** Whether it looks at good answers, too: to keep them, or to replace some on purpose. */
+  readonly mindsAnswers: boolean;
+  private readonly settings: FallbackSettings;
   private readonly leaf: Leaf;
-  private readonly permanent: boolean;
+  private readonly random: Random;
 
-  constructor(option: FallbackFunction | FallbackOptions, at: Binding, field = "fallback") {
-    const options = typeof option === "function" ? { run: option } : option;
-    checkKeys(field, options, ["run", "reserveMs", "timeoutMs", "permanent"]);
-    this.substitute = checkFunction(`${field}.run`, options.run);
-    this.reserveMs = checkMs(`${field}.reserveMs`, orDefault(options.reserveMs, 0));
-    this.permanent = orDefault(options.permanent, false);
-    if (typeof this.permanent !== "boolean")
-      throw new OptionError(`${field}.permanent`, this.permanent, "true or false");
-    const timeoutMs = checkMs(`${field}.timeoutMs`, orDefault(options.timeoutMs, this.reserveMs || 100), {
-      min: 1,
-    });
-    this.leaf = at.leaf({ attemptTimeoutMs: timeoutMs });
+  constructor(option: FallbackOption, at: Binding, field = "fallback") {
+    const settings = fallbackSettings(option, field);
+    this.settings = settings;
+    this.reserveMs = settings.reserveMs;
+    this.mindsAnswers = settings.kept !== null || settings.exercise > 0;
+    this.leaf = at.leaf({ attemptTimeoutMs: settings.timeoutMs });
+    this.random = at.runtime.random.fork(`fallback ${at.dependency}.${at.operation}`);
   }
 
-  /** What it replaces, as the substitute will see it; null when the exit stands. */
-  replaces(exit: Exit): Failed | Rejected | null {
-    if (exit.kind === "rejected") return exit;
-    return exit.kind === "failed" && (this.permanent || exit.class !== "permanent") ? plain(exit) : null;
+  /** What it replaces, as the substitute will see it; null when the exit stands. Asked once for each exit: a good answer is kept here. */
+  replaces(exit: Exit, call: Call, now: number): Failed | Rejected | null {
+    const { kept, permanent } = this.settings;
+    if (exit.kind === "ok") return this.mindsAnswers ? this.minds(exit, call, now) : null;
+    if (exit.kind === "cancelled" || (exit.kind === "failed" && exit.class === "permanent" && !permanent))
+      return null;
+    return kept !== null && kept.of(call, now) === null ? null : plain(exit);
+  }
+
+  private minds(exit: Ok<unknown>, call: Call, now: number): Exercised | null {
+    const { kept, exercise } = this.settings;
+    if (kept !== null && exit.degradedBy === undefined) kept.keep(call, exit.value, now);
+    if (exercise === 0 || this.random.next() >= exercise) return null;
+    return { ...EXERCISED, answer: exit };
   }
 
   /** Makes the substitute, as an attempt of its own. */
@@ -75,7 +71,7 @@ export class FallbackGuard implements Sequence {
       const body = { type: "fallback.used", because: endingOf(because) } as const;
       runtime.emit(callEvent(plan.call, runtime.now(), body));
     }
-    const work = (attempt: Attempt) => this.substitute(because, attempt);
+    const work = (attempt: Attempt) => this.settings.run(because, attempt);
     return new Attempt(
       runtime,
       this.leaf,
@@ -85,20 +81,22 @@ export class FallbackGuard implements Sequence {
     );
   }
 
-  /** The answer: the substitute, marked, or the first failure if the substitute failed too. */
+  /** The answer: the substitute, marked, or what it was to replace if the substitute failed too. */
   result(because: Failed | Rejected, substitute: Exit): Exit {
-    return substitute.kind === "ok" ? { kind: "ok", value: substitute.value, degradedBy: because } : because;
+    const exercised = "answer" in because ? (because as Exercised).answer : null;
+    if (substitute.kind !== "ok") return exercised ?? because;
+    return { kind: "ok", value: substitute.value, degradedBy: exercised === null ? because : EXERCISED };
   }
 
   *run(plan: Plan, next: Next, fiber: Fiber): Steps {
     const exit = yield* next(reserved(plan, this.reserveMs), fiber);
-    const because = this.replaces(exit);
+    const because = this.replaces(exit, plan.call, fiber.root.runtime.now());
     if (because === null) return exit;
     return this.result(because, (yield this.attempt(because, plan, fiber)) as Exit);
   }
 }
 
 /** A fallback as a layer of a stack. */
-export function fallback(option: FallbackFunction | FallbackOptions, field = "fallback"): Guard {
+export function fallback(option: FallbackOption, field = "fallback"): Guard {
   return { name: "fallback", bind: (at) => new FallbackGuard(option, at, field) };
 }

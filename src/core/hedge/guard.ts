@@ -8,103 +8,149 @@
  */
 import type { Admission, Plan } from "../admission.ts";
 import { Attempt } from "../attempt.ts";
-import type { RetryBudget, Token } from "../budget/machine.ts";
-import { type Exit, type Rejected, rejected } from "../call.ts";
+import type { Budget, Token } from "../budget/budget.ts";
+import { type Exit, type Failed, type Rejected, rejected } from "../call.ts";
 import type { Fiber, Next, Sequence, Step, Steps } from "../driver.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
 import { HEDGE_LOST } from "../evidence.ts";
-import { checkKeys, checkMs } from "../options.ts";
-import { Timer } from "../runtime.ts";
+import { MAX_TIMER_MS, Timer } from "../runtime.ts";
 import type { Binding, Guard } from "../stack.ts";
-
-/** Options of `hedge`. */
-export interface HedgeOptions {
-  /**
-   * How long the first attempt may take before a second is sent, in ms, 1 to 2^31 − 1. No default: about its measured
-   * P95.
-   */
-  readonly delayMs: number;
-}
+import { type HedgeOptions, HedgePolicy } from "./machine.ts";
 
 const NOT_SENT: Rejected = rejected("hedge", "the first attempt has not been sent");
 const PROBE: Rejected = rejected("hedge", "the first attempt is a probe");
+const QUIET: Rejected = rejected("hedge", "the dependency has asked for less");
 
-/** Sends a second attempt when the first is slow. */
+/** Sends another attempt when those in flight are slow. */
 export class HedgeGuard implements Sequence {
   readonly name = "hedge";
-  private readonly afterMs: number;
-  private readonly budget: RetryBudget | null;
+  readonly policy: HedgePolicy;
+  private readonly budget: Budget | null;
 
   constructor(options: HedgeOptions, at: Binding, field = "hedge") {
-    checkKeys(field, options, ["delayMs"]);
-    this.afterMs = checkMs(`${field}.delayMs`, options.delayMs, { min: 1 });
+    this.policy = new HedgePolicy(options, field);
     this.budget = at.budget;
     if (!at.idempotent) throw new OptionError(field, options, "nothing unless the operation is idempotent");
   }
 
   *run(plan: Plan, next: Next, fiber: Fiber): Steps {
-    const race = new Race(fiber);
-    const first = race.enter(next, plan);
-    let token: Token | null = null;
-    let second: Fiber | null = null;
+    const { runtime } = fiber.root;
+    const race = new Race(fiber, next);
+    race.enter(plan, runtime.now());
+    let mayHedge = true;
+    let last: Exit | null = null;
     try {
-      const early = (yield race.within(this.afterMs)) as Exit | null;
-      if (early !== null) return early;
-      const reserved = this.mayHedge(first);
-      if (reserved !== null && reserved.kind === "rejected") this.emitStopped(plan, fiber, reserved);
-      else {
-        token = reserved;
-        second = race.enter(next, { ...plan, kind: "hedge", token });
-      }
-      let last = (yield race.within(Infinity)) as Exit;
-      if (second !== null && last.kind !== "ok") {
-        const other = (yield race.within(Infinity)) as Exit;
-        last = other.kind === "rejected" ? last : other;
+      while (last === null || race.running > 0) {
+        const more = mayHedge && race.branches.length < this.policy.attempts;
+        const end = (yield race.within(more ? this.policy.delayMs(runtime.now()) : Infinity)) as End | null;
+        const now = runtime.now();
+        if (end !== null) {
+          this.learn(end, now);
+          if (end.exit.kind === "ok") return end.exit;
+          // A hedge that was refused here has sent nothing, and says nothing about the call.
+          if (last === null || end.exit.kind !== "rejected") last = end.exit;
+          mayHedge = false;
+        } else mayHedge = this.hedge(race, plan, now);
       }
       return last;
     } finally {
-      if (token !== null) token.cancel();
-      first.cancel(HEDGE_LOST);
-      if (second !== null) second.cancel(HEDGE_LOST);
+      this.giveUp(race, runtime.now());
     }
   }
 
+  /** Sends another attempt, if it may. */
+  private hedge(race: Race, plan: Plan, now: number): boolean {
+    const token = this.mayHedge(race, now);
+    if (token !== null && token.kind === "rejected") {
+      emitStopped(plan, race.fiber, token);
+      return false;
+    }
+    race.enter({ ...plan, kind: "hedge", token }, now);
+    return true;
+  }
+
   /** A token, null where no budget is kept, or why not. */
-  private mayHedge(first: Fiber): Token | Rejected | null {
-    const { step } = first;
+  private mayHedge({ branches: [first] }: Race, now: number): Token | Rejected | null {
+    const step = first?.fiber.step;
     if (!(step instanceof Attempt) || step.state !== "sent" || step.kind === "fallback") return NOT_SENT;
     for (let within: Admission | null = step; within !== null; within = within.outer) {
       if (within.kind === "probe") return PROBE;
     }
-    return this.budget === null ? null : this.budget.reserve("hedge");
+    if (this.policy.isQuiet(now)) return QUIET;
+    return this.budget === null ? null : this.budget.reserve("hedge", now, null);
   }
 
-  private emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {
-    const { runtime } = fiber.root;
-    if (runtime.sink === null) return;
-    const body = { type: "hedge.stopped", by: refusal.by, reason: refusal.reason } as const;
-    runtime.emit(callEvent(plan.call, runtime.now(), body));
+  private learn({ branch, exit }: End, now: number): void {
+    if (exit.kind === "ok") this.policy.took(now - branch.enteredAt, now);
+    else if (exit.kind === "failed" && exit.class === "throttling") {
+      this.policy.overloaded(pushbackMs(exit), now);
+    }
+  }
+
+  /** Whoever has not answered would have taken at least as long as until now. */
+  private giveUp(race: Race, now: number): void {
+    for (const { fiber, plan, enteredAt } of race.branches) {
+      if (fiber.exit === null && race.won) this.policy.took(now - enteredAt, now);
+      if (plan.kind === "hedge" && plan.token !== null) plan.token.cancel();
+      fiber.cancel(HEDGE_LOST);
+    }
   }
 }
 
-/** Branches of one call; each wait takes the next exit, in the order in which they came. */
+function pushbackMs({ pushback = 0 }: Failed): number {
+  if (pushback === "never") return 0;
+  return typeof pushback === "number" ? pushback : pushback.exactlyMs;
+}
+
+function emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {
+  const { runtime } = fiber.root;
+  if (runtime.sink === null) return;
+  const body = { type: "hedge.stopped", by: refusal.by, reason: refusal.reason } as const;
+  runtime.emit(callEvent(plan.call, runtime.now(), body));
+}
+
+/** One of the attempts that run for a call. */
+interface Branch {
+  readonly fiber: Fiber;
+  readonly plan: Plan;
+  readonly enteredAt: number;
+}
+
+/** How one of them ended. */
+interface End {
+  readonly branch: Branch;
+  readonly exit: Exit;
+}
+
+/** Branches of one call; each wait takes the next end, in the order in which they came. */
 class Race extends Timer implements Step {
-  private readonly fiber: Fiber;
-  private readonly exits: Exit[] = [];
+  readonly fiber: Fiber;
+  readonly branches: Branch[] = [];
+  /** Branches whose end has not been taken. */
+  running = 0;
+  /** Whether one has answered. */
+  won = false;
+  private readonly next: Next;
+  private readonly ends: End[] = [];
   private waiting = false;
   private limitMs = Infinity;
 
-  constructor(fiber: Fiber) {
+  constructor(fiber: Fiber, next: Next) {
     super();
     this.fiber = fiber;
+    this.next = next;
   }
 
-  enter(next: Next, plan: Plan): Fiber {
-    return this.fiber.fork(next, plan, (exit) => {
-      this.exits.push(exit);
+  enter(plan: Plan, enteredAt: number): void {
+    const fiber: Fiber = this.fiber.fork(this.next, plan, (exit) => {
+      if (exit.kind === "ok") this.won = true;
+      this.ends.push({ branch, exit });
       if (this.waiting) this.resume();
     });
+    const branch: Branch = { fiber, plan, enteredAt };
+    this.branches.push(branch);
+    this.running++;
   }
 
   within(limitMs: number): this {
@@ -114,8 +160,8 @@ class Race extends Timer implements Step {
 
   begin(): void {
     this.waiting = true;
-    if (this.exits.length > 0) this.resume();
-    else if (this.limitMs < Infinity) this.arm();
+    if (this.ends.length > 0) this.resume();
+    else if (this.limitMs <= MAX_TIMER_MS) this.arm();
   }
 
   private arm(): void {
@@ -134,7 +180,9 @@ class Race extends Timer implements Step {
 
   private resume(): void {
     this.cancel();
-    this.fiber.resume(this.exits.shift() ?? null);
+    const end = this.ends.shift() ?? null;
+    if (end !== null) this.running--;
+    this.fiber.resume(end);
   }
 }
 

@@ -82,6 +82,11 @@ export class AdmissionQueue<E extends Entry<E>> {
     return true;
   }
 
+  /** The entry at the front, or null. */
+  get first(): E | null {
+    return this.front;
+  }
+
   /** Takes the entry at the front out, or null. */
   shift(): E | null {
     const entry = this.front;

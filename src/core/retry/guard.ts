@@ -44,6 +44,7 @@ export class RetryGuard implements Sequence {
     let { token } = plan;
     let failure: Exit | null = null;
     let delayMs = 0;
+    let backoffFrom = 0;
     try {
       for (let number = 1; ; number++) {
         const kind = number === 1 ? plan.kind : "retry";
@@ -56,10 +57,11 @@ export class RetryGuard implements Sequence {
           root.runtime.now(),
           delayMs,
           this.random,
+          backoffFrom,
         );
         if (decision !== null) emitDecision(root, decision, number);
         if (decision === null || decision.kind === "rejected") return reported(exit, decision);
-        ({ delayMs, token } = decision);
+        ({ delayMs, token, backoffFrom } = decision);
         failure = exit;
         if (delayMs > 0) yield new Sleep(fiber, delayMs);
       }

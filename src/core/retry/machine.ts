@@ -8,7 +8,7 @@
  * page, Part 3; SRE book, "Handling Overload" (3 attempts).
  */
 import { Backoff, type BackoffOption } from "../backoff/machine.ts";
-import type { RetryBudget, Token } from "../budget/machine.ts";
+import type { Budget, Token } from "../budget/budget.ts";
 import { type Call, type Exit, type Failed, type Rejected, rejected } from "../call.ts";
 import { EVIDENCE, endingOf } from "../evidence.ts";
 import { checkKeys, checkNumber, checkOneOf, orDefault } from "../options.ts";
@@ -33,6 +33,8 @@ export interface Again {
   readonly kind: "again";
   readonly delayMs: number;
   readonly token: Token | null;
+  /** The attempt from which the backoff counts its repeats: 0, or the last one that was told exactly how long to wait. */
+  readonly backoffFrom: number;
 }
 
 const ATTEMPTS_SPENT: Rejected = rejected("retry", "attempts spent");
@@ -45,10 +47,10 @@ export class RetryPolicy {
   readonly attempts: number;
   private readonly backoff: Backoff;
   private readonly unsentOnly: boolean;
-  private readonly budget: RetryBudget | null;
+  private readonly budget: Budget | null;
   private readonly minUsefulMs: number;
 
-  constructor(options: RetryOptions, budget: RetryBudget | null, minUsefulMs: number, field = "retry") {
+  constructor(options: RetryOptions, budget: Budget | null, minUsefulMs: number, field = "retry") {
     checkKeys(field, options, ["attempts", "backoff", "only"]);
     this.attempts = checkNumber(`${field}.attempts`, orDefault(options.attempts, 3), {
       min: 1,
@@ -73,17 +75,25 @@ export class RetryPolicy {
     now: number,
     previousMs: number,
     random: Random,
+    backoffFrom = 0,
   ): Again | Rejected | null {
     if (exit.kind !== "failed") return null;
     const stop = this.eligible(exit, call);
     if (stop !== undefined) return stop;
     if (number >= this.attempts) return this.attempts > 1 ? ATTEMPTS_SPENT : null;
-    const waitMs = hintMs(exit) + this.backoff.delayMs(number, previousMs, random);
+    const exactlyMs = exactly(exit);
+    const waitMs =
+      exactlyMs ??
+      this.backoff.delayMs(number - backoffFrom, previousMs, random, {
+        throttled: exit.class === "throttling",
+        hintMs: hintMs(exit),
+      });
     const delayMs = Math.min(MAX_TIMER_MS, waitMs);
     if (call.deadline - now - delayMs < Math.max(this.minUsefulMs, Number.MIN_VALUE)) return NO_TIME;
-    if (this.budget === null) return { kind: "again", delayMs, token: null };
-    const token = this.budget.reserve("retry");
-    return token.kind === "rejected" ? token : { kind: "again", delayMs, token };
+    const from = exactlyMs === null ? backoffFrom : number;
+    if (this.budget === null) return { kind: "again", delayMs, token: null, backoffFrom: from };
+    const token = this.budget.reserve("retry", now, exit);
+    return token.kind === "rejected" ? token : { kind: "again", delayMs, token, backoffFrom: from };
   }
 
   /** Undefined when a repeat is worth a try. */
@@ -96,7 +106,13 @@ export class RetryPolicy {
   }
 }
 
-/** The wait that the dependency asked for: no number, a negative or NaN asks for none; a timer's longest is the most. */
-function hintMs({ pushback }: Failed): number {
-  return typeof pushback === "number" && pushback > 0 ? Math.min(pushback, MAX_TIMER_MS) : 0;
+/** The least wait that the dependency asked for: a negative number or NaN asks for none; a timer's longest is the most. */
+function hintMs({ pushback }: Failed): number | null {
+  return typeof pushback === "number" && pushback >= 0 ? Math.min(pushback, MAX_TIMER_MS) : null;
+}
+
+/** The exact wait that it asked for, or null. */
+function exactly({ pushback }: Failed): number | null {
+  if (typeof pushback !== "object" || pushback === null) return null;
+  return pushback.exactlyMs >= 0 ? Math.min(pushback.exactlyMs, MAX_TIMER_MS) : null;
 }

@@ -12,6 +12,7 @@ import type { Failed } from "../../core/call.ts";
 import { type ClassifiedError, FAILURE } from "../../core/classify.ts";
 import { limitStacks } from "../../core/errors.ts";
 import { NOT_EXECUTED } from "../wire/headers.ts";
+import { rateLimitResetMs } from "../wire/rate-limit-reset.ts";
 import { type HeaderReader, pushbackOf, toldToRetry } from "../wire/retry-after.ts";
 
 /** What an `HttpError` says to the guards. */
@@ -52,7 +53,9 @@ export function failureOf(status: number, headers: HeaderReader, number: number,
   }
   if (headers.get(NOT_EXECUTED) === "true") effect = "none";
   // A 408 is worth one new connection, not a series of them (RFC 9110 §9.2.2: no retry of a failed automatic retry).
-  const pushback = status === 408 && number > 1 ? "never" : pushbackOf(headers, now);
+  const told = status === 408 && number > 1 ? "never" : pushbackOf(headers, now);
+  // Many send their quota with every reply: it answers the question only where it is the reason.
+  const pushback = told ?? (kind === "throttling" ? rateLimitResetMs(headers, now) : undefined);
   return { class: kind, effect, pushback };
 }
 

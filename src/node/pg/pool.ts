@@ -9,13 +9,8 @@ import { checkMs, checkNumber, orDefault } from "../../core/options.ts";
 import type { OperationOptions } from "../../core/policy.ts";
 import type { RetryOptions } from "../../core/retry/machine.ts";
 import type { Runtime } from "../../core/runtime.ts";
-import {
-  type CallOptions,
-  type Dependency,
-  dependency,
-  type Operation,
-  type WithFallback,
-} from "../../facade/dependency.ts";
+import type { CallOptions } from "../../facade/call-options.ts";
+import { type Dependency, dependency, type Operation, type WithFallback } from "../../facade/dependency.ts";
 import { plugNode } from "../host.ts";
 import { nodeRuntime } from "../runtime.ts";
 import { lend, type PgWork } from "./lease.ts";

@@ -9,6 +9,7 @@
  * Azure and OpenAI (`retry-after-ms`), AWS (`x-amz-retry-after`), Envoy and Stripe.
  */
 import type { Pushback } from "../../core/call.ts";
+import { grpcPushback } from "../../core/classifiers/grpc.ts";
 import { MAX_TIMER_MS } from "../../core/runtime.ts";
 import { parseHttpDate } from "./http-date.ts";
 
@@ -28,7 +29,8 @@ export interface HeaderReader {
 
 /** The peer's word: ms to wait at least, `never`, or undefined. The time is in ms since 1970. */
 export function pushbackOf(headers: HeaderReader, now: number): Pushback | undefined {
-  const grpc = grpcPushback(headers.get("grpc-retry-pushback-ms"));
+  const asked = headers.get("grpc-retry-pushback-ms");
+  const grpc = grpcPushback(asked === null ? [] : [asked]);
   if (grpc === "never" || toldNever(headers)) return "never";
   for (const name of MS_HEADERS) {
     const ms = digits(headers.get(name));
@@ -61,13 +63,6 @@ function toldNever(headers: HeaderReader): boolean {
     OVERLOAD_HEADERS.some((name) => headers.get(name) !== null) ||
     SHOULD_RETRY_HEADERS.some((name) => headers.get(name) === "false")
   );
-}
-
-/** A signed 32-bit number without needless zeros; negative or unreadable is "never". */
-function grpcPushback(value: string | null): Pushback | undefined {
-  if (value === null) return undefined;
-  const ms = /^(?:0|[1-9][0-9]{0,9})$/.test(value) ? Number(value) : Infinity;
-  return ms <= MAX_TIMER_MS ? ms : "never";
 }
 
 /** A number of nothing but digits, never above the longest timer. */

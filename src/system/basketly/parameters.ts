@@ -37,6 +37,9 @@ export interface BasketlyParameters {
   "deadline.marginMs": number;
   "link.cancel": boolean;
   "link.cancelLost": boolean;
+  "stall.probability": number;
+  "stall.ms": number;
+  "shop-api.stock.hedgeMs": number;
   budget: boolean;
   "budget.ratio": number;
   "budget.burst": number;
@@ -118,6 +121,9 @@ export const PARAMETERS: Readonly<Record<ParameterName, Parameter>> = {
   },
   "deadline.marginMs": number(0, "taken off what is sent"),
   "link.cancel": flag(false, "whether a caller that gives up says so"),
+  "stall.probability": number(0, "the share of calls to stock that get stuck on their way", 0, 1),
+  "stall.ms": number(250, "for how long"),
+  "shop-api.stock.hedgeMs": number(0, "a call to stock that takes longer is hedged; 0: none is"),
   "link.cancelLost": flag(false, "whether shop-api's cancels are lost on the way to stock"),
   budget: flag(false, "a retry budget in each shop-api instance"),
   "budget.ratio": number(0.1, "tokens that a first attempt earns", 0, 1),

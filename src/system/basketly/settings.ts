@@ -19,6 +19,9 @@ const c2: Changes = {
 const c3: Changes = { ...c2, "shop-api.stock.backoffMs": 25, "app.backoffMs": 1_000 };
 const c4: Changes = { ...c3, budget: true };
 const calm: Changes = { "hiccup.factor": 1 };
+/** Replay H: the database is well, and 1 call in 100 gets stuck before it takes a worker. */
+const stalls: Changes = { ...calm, "stall.probability": 0.01, "stall.ms": 250 };
+const once: Changes = { "app.attempts": 1, "shop-api.stock.attempts": 1, "stock.db.attempts": 1 };
 
 /** What each setting changes. */
 const changes: Readonly<Record<string, Changes>> = {
@@ -34,6 +37,9 @@ const changes: Readonly<Record<string, Changes>> = {
   "17y": { "app.attempts": 1, "shop-api.stock.attempts": 1, "stock.db.attempts": 1 },
   "C0-cap40": { "bulkhead.limit": 40 },
   "C0-cap60": { "bulkhead.limit": 60 },
+  "H-none": { ...stalls, ...once, "shop-api.stock.timeoutMs": 2_000 },
+  "H-retry": { ...c2, ...stalls, "app.attempts": 1 },
+  "H-hedge": { ...c2, ...stalls, ...once, "shop-api.stock.timeoutMs": 2_000, "shop-api.stock.hedgeMs": 12.2 },
   healthy: calm,
   "healthy-5ms": { ...c2, ...calm, "shop-api.stock.timeoutMs": 5 },
 };

@@ -45,6 +45,16 @@ export function basketlySystem(p: BasketlyParameters): SystemFile {
         fromS: p["hiccup.fromS"],
         toS: p["hiccup.toS"],
       },
+      ...(p["stall.probability"] > 0
+        ? [
+            {
+              kind: "stall",
+              edge: "shop-api -> stock",
+              probability: p["stall.probability"],
+              ms: p["stall.ms"],
+            } as const,
+          ]
+        : []),
       ...(p["link.cancelLost"] ? [{ kind: "cancelsLost", edge: "shop-api -> stock" } as const] : []),
     ],
   };
@@ -163,6 +173,7 @@ function stockEdge(p: BasketlyParameters): EdgeSpec {
     idempotent: true,
     attemptTimeoutMs: p["shop-api.stock.timeoutMs"],
     retry: retry(p["shop-api.stock.attempts"], p["shop-api.stock.backoffMs"]),
+    ...(p["shop-api.stock.hedgeMs"] > 0 && { hedge: { delayMs: p["shop-api.stock.hedgeMs"] } }),
     ...(p.breaker && { breaker: breaker(p) }),
   };
   const reserveMs = p["shop-api.reserve.timeoutMs"];

@@ -1,0 +1,114 @@
+/** How a fallback is asked for, by kind: a function of one's own, the last good answer, or a fixed value. */
+import type { Attempt } from "../attempt.ts";
+import type { Failed, Rejected } from "../call.ts";
+import { OptionError } from "../errors.ts";
+import { checkFunction, checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
+import { StaleAnswers } from "./stale.ts";
+
+/** Makes the substitute answer. It sees what it replaces. */
+export type FallbackFunction = (because: Failed | Rejected, attempt: Attempt) => unknown;
+
+/** What all kinds of fallback take. */
+export interface FallbackCommonOptions {
+  /**
+   * Time kept for it: the primary's deadline is this much earlier, in ms, 0 to 2^31 − 1. Default 0, right for a local
+   * answer.
+   */
+  readonly reserveMs?: number;
+  /** Its own limit in ms, 1 to 2^31 − 1. Default: `reserveMs`, or 100 without one (our choice). */
+  readonly timeoutMs?: number;
+  /** Whether it also replaces permanent failures. Default false: a bad request is not an outage. */
+  readonly permanent?: boolean;
+  /**
+   * The share of good answers that it replaces on purpose, 0 to 1, so that it has been tried before it is needed; a
+   * substitute that fails then is reported, and the good answer stands. Default 0 (our choice).
+   */
+  readonly exercise?: number;
+}
+
+/** Options of `fallback`, where a function alone is not enough. */
+export interface FallbackOptions extends FallbackCommonOptions {
+  /** Makes the substitute, or a promise of one. It sees what it replaces. */
+  readonly run: FallbackFunction;
+}
+
+/** Answers with the last whole answer to a call of the same tenant and key, if it is not too old. */
+export interface StaleOptions extends FallbackCommonOptions {
+  /** How old it may be, in ms, 1 to 2^31 − 1. No default: it is a promise to whoever reads it. */
+  readonly maxAgeMs: number;
+  /** Answers kept at most, one for each tenant and key; 2 to 10,000,000, whole. Default 1,000 (our choice). */
+  readonly maxKeys?: number;
+}
+
+/** Answers with a fixed value. */
+export interface DefaultFallback<V> extends FallbackCommonOptions {
+  readonly kind: "default";
+  readonly value: V;
+}
+
+/** A fallback of a kind; make one with `stale` or `defaultValue`. */
+export type FallbackSpec = ({ readonly kind: "stale" } & StaleOptions) | DefaultFallback<unknown>;
+
+/** What the option `fallback` takes. To fail fast is to have none. */
+export type FallbackOption = FallbackFunction | FallbackOptions | FallbackSpec;
+
+/** The last good answer, bounded by age, keyed by tenant and key. A call that fails without one fails. */
+export function stale(options: StaleOptions): FallbackSpec {
+  return { kind: "stale", ...options };
+}
+
+/** Always the same value. */
+export function defaultValue<V>(value: V, options: FallbackCommonOptions = {}): DefaultFallback<V> {
+  return { kind: "default", value, ...options };
+}
+
+/** A checked option. */
+export interface FallbackSettings {
+  readonly run: FallbackFunction;
+  readonly reserveMs: number;
+  readonly timeoutMs: number;
+  readonly permanent: boolean;
+  readonly exercise: number;
+  /** The good answers that are kept, or null where none is. */
+  readonly kept: StaleAnswers | null;
+}
+
+const COMMON = ["reserveMs", "timeoutMs", "permanent", "exercise"];
+
+/** Checks the option. Throws an `OptionError` that names the field. */
+export function fallbackSettings(option: FallbackOption, field: string): FallbackSettings {
+  const options = typeof option === "function" ? { run: option } : option;
+  const { run, kept } = substituteOf(options, field);
+  const reserveMs = checkMs(`${field}.reserveMs`, orDefault(options.reserveMs, 0));
+  const permanent = orDefault(options.permanent, false);
+  if (typeof permanent !== "boolean") throw new OptionError(`${field}.permanent`, permanent, "true or false");
+  return {
+    run,
+    kept,
+    reserveMs,
+    permanent,
+    timeoutMs: checkMs(`${field}.timeoutMs`, orDefault(options.timeoutMs, reserveMs || 100), { min: 1 }),
+    exercise: checkNumber(`${field}.exercise`, orDefault(options.exercise, 0), { max: 1 }),
+  };
+}
+
+function substituteOf(
+  options: Exclude<FallbackOption, FallbackFunction>,
+  field: string,
+): { run: FallbackFunction; kept: StaleAnswers | null } {
+  const kind = typeof options === "object" && options !== null && "kind" in options ? options.kind : null;
+  if (kind === null) {
+    checkKeys(field, options, ["run", ...COMMON]);
+    return { run: checkFunction(`${field}.run`, (options as FallbackOptions).run), kept: null };
+  }
+  if (kind === "default") {
+    checkKeys(field, options, ["kind", "value", ...COMMON]);
+    const { value } = options as { value?: unknown };
+    if (!("value" in options)) throw new OptionError(`${field}.value`, undefined, "a value");
+    return { run: () => value, kept: null };
+  }
+  if (kind !== "stale") throw new OptionError(`${field}.kind`, kind, '"stale" or "default", or leave it out');
+  checkKeys(field, options, ["kind", "maxAgeMs", "maxKeys", ...COMMON]);
+  const kept = new StaleAnswers(options as StaleOptions, field);
+  return { run: (_because, { call, runtime }) => kept.of(call, runtime.now())?.value, kept };
+}

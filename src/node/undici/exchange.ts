@@ -1,0 +1,141 @@
+/**
+ * One request through the guards: attempts on one side, undici's handler on the other.
+ *
+ * The handler must hear of one request only: that it starts, one response, its end. So the response of an attempt is
+ * held at its head until it is known whether it counts. A good one is passed on at once, and its attempt lasts until
+ * the body has ended. A bad one is kept paused while the guards decide: if they try again it is read to its end in the
+ * background, so that its connection can be used again (or dropped, when it is long); if they do not, it is passed on
+ * as it is, since a caller of undici expects a reply and not an error.
+ */
+import type { Dispatcher } from "undici";
+import type { Attempt } from "../../core/attempt.ts";
+import type { Outcome } from "../../core/call.ts";
+import { RefusedError } from "../../core/errors.ts";
+import { encodeTimeLeft } from "../wire/deadline-header.ts";
+import { ATTEMPT_COUNT, IDEMPOTENCY_KEY } from "../wire/headers.ts";
+import { type HeaderList, headersOf, lookUp } from "./headers.ts";
+import type { Methods } from "./options.ts";
+import { BadReply, canRepeat, type Head, refusedByUndici, Try } from "./try.ts";
+
+type Controller = Dispatcher.DispatchController;
+type Handler = Dispatcher.DispatchHandler;
+type Dispatch = Dispatcher["dispatch"];
+
+const TIME_LEFT = "x-envoy-expected-rq-timeout-ms";
+
+/** A request that is being made. It is the controller that the handler is given. */
+export class Exchange implements Controller {
+  aborted = false;
+  reason: Error | null = null;
+  paused = false;
+  rawHeaders: Buffer[] | null = null;
+  rawTrailers: Buffer[] | null = null;
+  private readonly methods: Methods;
+  private readonly dispatch: Dispatch;
+  private readonly options: Dispatcher.DispatchOptions;
+  private readonly handler: Handler;
+  private readonly aborting = new AbortController();
+  /** The attempt whose response the handler gets. */
+  private chosen: Try | null = null;
+  /** The last bad response, held at its head. */
+  private held: Try | null = null;
+
+  constructor(methods: Methods, dispatch: Dispatch, options: Dispatcher.DispatchOptions, handler: Handler) {
+    this.methods = methods;
+    this.dispatch = dispatch;
+    this.options = options;
+    this.handler = handler;
+  }
+
+  /** Makes the request. */
+  async run(): Promise<void> {
+    const { method, headers } = this.options;
+    const list = headersOf(headers);
+    const idempotencyKey = lookUp(list, IDEMPOTENCY_KEY);
+    this.handler.onRequestStart?.(this, {});
+    if (this.aborted) return this.fail(this.reason);
+    try {
+      const outcome = await this.methods.of(method).outcome((attempt) => this.send(attempt, list), {
+        signal: this.aborting.signal,
+        ...(idempotencyKey !== undefined && idempotencyKey !== "" && { idempotencyKey }),
+      });
+      this.conclude(outcome);
+    } catch (error) {
+      this.fail(error);
+    }
+  }
+
+  pause(): void {
+    this.paused = true;
+    this.chosen?.controller?.pause();
+  }
+
+  resume(): void {
+    this.paused = false;
+    this.chosen?.controller?.resume();
+  }
+
+  abort(reason: Error): void {
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
+    this.aborting.abort(reason);
+    this.chosen?.controller?.abort(reason);
+  }
+
+  /** What is passed on is this one's response. */
+  choose(tried: Try): void {
+    this.chosen = tried;
+    this.rawHeaders = (tried.controller?.rawHeaders as Buffer[] | null) ?? null;
+    const [status, headers, message] = tried.head as Head;
+    this.handler.onResponseStart?.(this, status, headers, message);
+  }
+
+  /** This one's response is bad; it may be passed on, or not. */
+  hold(tried: Try): void {
+    this.held = tried;
+  }
+
+  data(chunk: Buffer): void {
+    this.handler.onResponseData?.(this, chunk);
+  }
+
+  end(trailers: Record<string, string | string[]>): void {
+    this.rawTrailers = (this.chosen?.controller?.rawTrailers as Buffer[] | null) ?? null;
+    this.handler.onResponseEnd?.(this, trailers);
+  }
+
+  fail(error: unknown): void {
+    this.handler.onResponseError?.(this, error as Error);
+  }
+
+  private send(attempt: Attempt, list: HeaderList): Promise<void> {
+    this.held?.discard();
+    this.held = null;
+    const headers = [...list, ATTEMPT_COUNT, String(attempt.number)];
+    const left = attempt.timeLeftMs - this.methods.marginMs;
+    const told = this.methods.tellsTime && left > 0 ? encodeTimeLeft(TIME_LEFT, left) : undefined;
+    if (told !== undefined) headers.push(TIME_LEFT, told);
+    const tried = new Try(this, attempt, canRepeat(this.options.body));
+    try {
+      this.dispatch({ ...this.options, headers }, tried);
+    } catch (error) {
+      throw refusedByUndici(error);
+    }
+    return tried.replied;
+  }
+
+  private conclude(outcome: Outcome<void>): void {
+    if (outcome.kind === "ok") return;
+    const { held } = this;
+    this.held = null;
+    if (outcome.kind === "rejected") {
+      held?.discard();
+      this.fail(new RefusedError(this.methods.name, this.options.method, outcome));
+    } else if (held !== null && outcome.error instanceof BadReply) held.passOn();
+    else {
+      held?.discard();
+      this.fail(outcome.error);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** The options of `guard`, and the operations that it makes: one for each method. */
+import { OptionError } from "../../core/errors.ts";
+import { checkKeys, checkMs, checkOneOf, orDefault } from "../../core/options.ts";
+import type { DependencyOptions, OperationOptions } from "../../core/policy.ts";
+import type { Runtime } from "../../core/runtime.ts";
+import { dependency, type Operation } from "../../facade/dependency.ts";
+
+/** Options of `guard`. */
+export interface UndiciGuardOptions extends DependencyOptions {
+  /**
+   * How requests are guarded: each method has guards of its own, made from these. Whether a method is idempotent follows
+   * from HTTP; a fallback and a classifier have no place here, where a reply is passed on as it is.
+   */
+  readonly operation?: Omit<OperationOptions, "idempotent" | "fallback" | "classify" | "decides">;
+  /** Taken off the time left before it is sent along, in ms, 0 to 2^31 − 1. Default 1 (our choice). */
+  readonly marginMs?: number;
+  /** How the time left is told to the server; "none" for servers that must not be told. Default Envoy's header. */
+  readonly deadlineHeader?: "x-envoy-expected-rq-timeout-ms" | "none";
+}
+
+/** RFC 9110 §9.2.2, and QUERY. */
+const IDEMPOTENT: readonly string[] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"];
+const OTHERS: readonly string[] = ["POST", "PATCH"];
+
+/** Checked options, and operations by method. */
+export class Methods {
+  readonly marginMs: number;
+  readonly tellsTime: boolean;
+  readonly name: string;
+  private readonly operations: Map<string, Operation<never, true>> = new Map();
+
+  constructor(options: UndiciGuardOptions, runtime: Runtime | undefined) {
+    const { operation = {}, marginMs, deadlineHeader, ...shared } = options;
+    this.marginMs = checkMs("guard.marginMs", orDefault(marginMs, 1));
+    const header = orDefault(deadlineHeader, "x-envoy-expected-rq-timeout-ms");
+    this.tellsTime =
+      checkOneOf("guard.deadlineHeader", header, ["x-envoy-expected-rq-timeout-ms", "none"]) !== "none";
+    checkKeys("guard.operation", operation, Object.keys(operation));
+    for (const field of ["idempotent", "fallback", "classify", "decides"]) {
+      if (field in operation)
+        throw new OptionError(`guard.operation.${field}`, (operation as never)[field], "nothing here");
+    }
+    const guarded = runtime === undefined ? dependency(shared) : dependency(shared, runtime);
+    this.name = guarded.name;
+    for (const method of [...IDEMPOTENT, ...OTHERS, "OTHER"]) {
+      const idempotent = IDEMPOTENT.includes(method);
+      // A hedge would send a write twice.
+      const { hedge, coalesce, ...writes } = operation;
+      const settings: OperationOptions = idempotent ? { ...operation, idempotent } : writes;
+      const classified = { ...settings, classify: () => undefined };
+      this.operations.set(method, guarded.operation(method, classified));
+    }
+  }
+
+  /** The guards of a method. */
+  of(method: string): Operation<never, true> {
+    return this.operations.get(method) ?? (this.operations.get("OTHER") as Operation<never, true>);
+  }
+}

@@ -1,0 +1,65 @@
+// The small scenarios: each a few guards on a virtual clock, held to the figure that it is known for.
+import { describe, expect, it } from "vitest";
+import { SCENARIOS } from "../../src/sim/index.ts";
+import { average, row, SEEDS } from "./runs.ts";
+
+const results = new Map<string, readonly Readonly<Record<string, number>>[]>();
+
+/** The mean of a figure over the seeds. */
+function mean(name: string, figure: string): number {
+  const scenario = SCENARIOS.find((each) => each.name === name);
+  if (scenario === undefined) throw new Error(name);
+  let runs = results.get(name);
+  if (runs === undefined) {
+    runs = SEEDS.map((seed) => scenario.run(seed));
+    results.set(name, runs);
+  }
+  return average(runs.map((run) => run[figure] ?? Number.NaN));
+}
+
+describe("retries at once (Part 4)", () => {
+  row("4.b", "smallest 10 ms slot of 100", 2, 7, () => mean("jitter", "smallestSlot"));
+  row("4.c", "largest 10 ms slot", 18, 27, () => mean("jitter", "largestSlot"));
+});
+
+describe("replay P: periodic work (Part 4)", () => {
+  row("4.d", "same minute: seconds at the ceiling", 13.4, 13.6, () =>
+    mean("P-same", "secondsAtCeilingAMinute"),
+  );
+  row("4.e", "stable offsets: peak reads a second", 300, 550, () => mean("P-offset", "peakASecond"));
+  row("4.f", "stable offsets: mean reads a second", 166, 168, () => mean("P-offset", "meanASecond"));
+});
+
+describe("what multiplies", () => {
+  row("3", "three layers of three attempts", 27, 27, () => mean("retry-depth", "threeLayers"));
+  row("3", "five layers of three attempts", 243, 243, () => mean("retry-depth", "fiveLayers"));
+  // 263 % and 4 % are reckoned as timeout × 42 ÷ (open × 2); a probe's own time makes the period longer, and the
+  // first call of each, before its breaker opens, is one more.
+  row("7", "semian-probes, 0.25 s and 2 s", 2.2, 2.8, () => mean("semian-probes", "before"));
+  row("7", "semian-probes, 50 ms and 30 s", 0.03, 0.05, () => mean("semian-probes", "after"));
+});
+
+describe("what jitter is for", () => {
+  row(
+    "4",
+    "contention: attempts with full jitter, of those without",
+    0.3,
+    0.5,
+    () => mean("contention-jitter", "attemptsWithJitter") / mean("contention-jitter", "attemptsWithout"),
+  );
+  row("7", "probes of 1,000 clients at once, fixed", 950, 1_000, () =>
+    mean("probe-herd", "fixedPeakIn100Ms"),
+  );
+  row("7", "the same, jittered", 80, 160, () => mean("probe-herd", "jitteredPeakIn100Ms"));
+});
+
+describe("the tail at scale", () => {
+  row("5", "P99.9 of 1,000 keys, ms", 1_000, 3_000, () => mean("tail-at-scale", "p999WithoutMs"));
+  row("5", "the same with a hedge after 10 ms", 20, 100, () => mean("tail-at-scale", "p999HedgedMs"));
+  row("5", "extra requests", 0.015, 0.03, () => mean("tail-at-scale", "extraRequests"));
+});
+
+it("gives the same figures for the same seed", () => {
+  for (const scenario of SCENARIOS.filter(({ name }) => name !== "semian-probes"))
+    expect(scenario.run(3), scenario.name).toEqual(scenario.run(3));
+});
