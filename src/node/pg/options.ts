@@ -1,6 +1,6 @@
 /** Options of a guarded pool, checked when it is made. */
 import type { ClientConfig } from "pg";
-import type { BudgetOptions } from "../../core/budget/machine.ts";
+import type { BudgetSpec } from "../../core/budget/presets.ts";
 import { OptionError } from "../../core/errors.ts";
 import { checkKeys, checkMs, checkNumber, checkObject, orDefault } from "../../core/options.ts";
 import type { QueueOptions } from "../../core/queue/machine.ts";
@@ -16,7 +16,7 @@ export interface GuardedPoolOptions {
   /** Who may wait for a connection. Default: nobody. */
   readonly queue?: QueueOptions;
   /** What retries and hedges spend. Default: 10 % and a burst of 10, or of `size` where that is more. */
-  readonly budget?: BudgetOptions | "none";
+  readonly budget?: BudgetSpec | "none";
   /** How long opening a connection may take, in ms, 1 to 2^31 − 1. Default 5,000 (our choice; pg waits for ever). */
   readonly connectTimeoutMs?: number;
   /**
