@@ -51,6 +51,11 @@ const BEFORE_S = 5;
 /** Seconds after it, to see whether the shop comes back: the issue is what happens 20 s later. */
 const AFTER_S = 21;
 
+/** Whether a reserve is looked up by the checkout's key: from C2 on, as on the page (Part 3). */
+export function isKeyed({ setting }: Plan): boolean {
+  return setting !== "C0" && setting !== "C1";
+}
+
 /** The timetable of a run whose trouble lasts this long. */
 export function timetable(hiccupS: number): Timetable {
   return { fromS: -BEFORE_S, hiccupS, untilS: hiccupS + AFTER_S };

@@ -18,11 +18,13 @@ export const CREATE = `
   create table reservations (
     id bigint generated always as identity primary key,
     checkout_key text not null,
+    once_key text unique,
     item_id int not null references items,
     quantity int not null,
     created_at timestamptz not null default clock_timestamp()
   );
-  -- Not unique: as shipped nobody looks whether a checkout has been reserved before, and that is to be seen.
+  -- Not unique: as shipped nobody looks whether a checkout has been reserved before, and that is to be seen. Who does
+  -- look writes the key down a second time, where it is unique.
   create index on reservations (checkout_key);
   create table storage (mean_ms double precision not null);
   create function slow() returns void language sql volatile as $$
@@ -46,12 +48,18 @@ export const BOUND = {
   text: "select setting::int as bound from pg_settings where name = 'statement_timeout'",
 };
 
-/** The second step of a reserve: one less of the item, written down under the checkout's key. */
+/**
+ * The second step of a reserve: written down under the checkout's key, one less of the item. With a key that is unique
+ * (the third value, else null) it is done once: an attempt that comes again finds the row, or waits for who writes it.
+ */
 export const RESERVE = {
   name: "reserve",
   text: `
-    with taken as (update stock set available = available - 1 where item_id = $1 returning item_id)
-    insert into reservations (checkout_key, item_id, quantity) select $2, item_id, 1 from taken`,
+    with written as (
+      insert into reservations (checkout_key, once_key, item_id, quantity) values ($2, $3, $1, 1)
+      on conflict (once_key) do nothing returning item_id
+    )
+    update stock set available = available - 1 from written where stock.item_id = written.item_id`,
 };
 
 /**

@@ -7,7 +7,7 @@ import { type Connection, type GuardedPool, guardedPool, type PgOperation } from
 import { bindEdge, bindQueue, type SystemFile } from "plimsoll/system";
 import { BOUND, ITEMS, RESERVE, VIEW, WAIT } from "../database/schema.ts";
 import { clientOptions } from "../database/tables.ts";
-import { systemFor } from "../plan.ts";
+import { isKeyed, systemFor } from "../plan.ts";
 import { type Orders, play, type Ready, type Report, type Role } from "../process.ts";
 import { Seconds } from "../seconds.ts";
 import { type Answer, type Incoming, open, type Service, unavailable } from "../service.ts";
@@ -29,15 +29,15 @@ const view: Piece = async (connection, _, action, look) => {
 
 /**
  * A COMMIT is not begun when its answer would come too late: a caller that has given up reserves once more. With the
- * margin it is late only if the way back takes longer than was measured; what is certain even then is a key that is
- * looked up, for which the table has a column.
+ * margin it is late only if the way back takes longer than was measured. What is certain even then is a key that is
+ * looked up: the attempt that comes again finds what the first has done.
  */
-function reserveWithin(marginMs: number): Piece {
+function reserveWithin(marginMs: number, keyed: boolean): Piece {
   return (connection, attempt, action, look) =>
     connection.transaction(async (transaction) => {
       await look(transaction);
       await transaction.query(WAIT);
-      await transaction.query({ ...RESERVE, values: [itemOf(action), action] });
+      await transaction.query({ ...RESERVE, values: [itemOf(action), action, keyed ? action : null] });
       if (attempt.timeLeftMs < marginMs) throw new TooLateError();
     });
 }
@@ -72,7 +72,7 @@ class Stock implements Role {
     const { places = 1, queue } = system.services.database ?? {};
     const { dependency, wire } = bindEdge(system, "stock", "database");
     this.#size = places;
-    this.#reserve = reserveWithin(wire.marginMs ?? 0);
+    this.#reserve = reserveWithin(wire.marginMs ?? 0, isKeyed(plan));
     this.#db = guardedPool({
       ...dependency,
       connection: clientOptions(database),
@@ -89,13 +89,13 @@ class Stock implements Role {
   async measure(pieces: number): Promise<number> {
     const work = this.#db.operation("measure", {});
     let left = pieces;
+    const from = performance.now();
     const worker = async (): Promise<void> => {
       for (let n = left--; n > 0; n = left--) {
         const piece = n % VIEWS_PER_RESERVE === 0 ? this.#reserve : view;
-        await work((connection, attempt) => piece(connection, attempt, `measure ${n}`, unseen));
+        await work((connection, attempt) => piece(connection, attempt, `measure ${from} ${n}`, unseen));
       }
     };
-    const from = performance.now();
     await Promise.all(Array.from({ length: this.#size }, worker));
     return ((performance.now() - from) * this.#size) / pieces;
   }
