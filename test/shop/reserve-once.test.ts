@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { useDatabase } from "../../../test/lib/postgres.ts";
-import { CREATE, RESERVE } from "./schema.ts";
+import { CREATE, RESERVE } from "../../shop/src/database/schema.ts";
+import { useDatabase } from "../lib/postgres.ts";
 
 const database = useDatabase();
 
