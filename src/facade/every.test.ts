@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import { OptionError, stableOffset } from "../core/index.ts";
 import { VirtualRuntime } from "../testing/index.ts";
 import { every } from "./every.ts";
+import { plugHost } from "./host.ts";
 
 /** Lets promises settle between two instants of virtual time. */
 const settle = async (): Promise<void> => {
@@ -90,4 +91,20 @@ it("refuses wrong options by name", () => {
   wrong({ periodMs: 10, id: "" }, "every.id");
   wrong({ periodMs: 10, id: "a", jitter: 1 }, "every.jitter");
   expect(() => every({ periodMs: 10, id: "a" }, 3 as never, runtime)).toThrow("work");
+});
+
+it("keeps its second of the minute when the process starts again at another time", () => {
+  const offset = stableOffset("host-17", 60_000);
+  for (const startedAtMs of [1_795_000_000_123, 1_795_000_017_999]) {
+    const runtime = new VirtualRuntime();
+    plugHost({ runtime, ambient: () => undefined, startedAtMs });
+    const at: number[] = [];
+    const work = every(
+      { periodMs: 60_000, id: "host-17" },
+      () => void at.push((startedAtMs + runtime.now()) % 60_000),
+    );
+    for (let second = 0; second < 120; second++) runtime.advance(1_000);
+    expect([...new Set(at)]).toEqual([offset]);
+    work.stop();
+  }
 });

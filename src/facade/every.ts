@@ -6,7 +6,7 @@ import { OptionError } from "../core/errors.ts";
 import { checkFunction, checkKeys, checkMs } from "../core/options.ts";
 import { nextDue, stableOffset } from "../core/periodic/machine.ts";
 import { type Runtime, Timer } from "../core/runtime.ts";
-import { theHost } from "./host.ts";
+import { aHost, theHost } from "./host.ts";
 
 /** Options of `every`. */
 export interface EveryOptions {
@@ -37,7 +37,13 @@ export function every(
   work: (signal: AbortSignal) => unknown,
   runtime: Runtime = theHost().runtime,
 ): Every {
-  return new Periodic(options, work, runtime);
+  return new Periodic(options, work, runtime, startOf(runtime));
+}
+
+/** Periods are those of the wall clock where there is one: an offset is then the same after a restart. */
+function startOf(runtime: Runtime): number {
+  const host = aHost();
+  return host?.runtime === runtime ? (host.startedAtMs ?? 0) : 0;
 }
 
 class Periodic extends Timer implements Every {
@@ -47,10 +53,16 @@ class Periodic extends Timer implements Every {
   private readonly periodMs: number;
   private readonly work: (signal: AbortSignal) => unknown;
   private readonly runtime: Runtime;
+  private readonly startedAtMs: number;
   private readonly stopping = new AbortController();
   private going = false;
 
-  constructor(options: EveryOptions, work: (signal: AbortSignal) => unknown, runtime: Runtime) {
+  constructor(
+    options: EveryOptions,
+    work: (signal: AbortSignal) => unknown,
+    runtime: Runtime,
+    startedAtMs: number,
+  ) {
     super();
     checkKeys("every", options, ["periodMs", "id"]);
     this.periodMs = checkMs("every.periodMs", options.periodMs, { min: 1 });
@@ -59,6 +71,7 @@ class Periodic extends Timer implements Every {
     this.offsetMs = stableOffset(options.id, this.periodMs);
     this.work = checkFunction("work", work);
     this.runtime = runtime;
+    this.startedAtMs = startedAtMs;
     this.armNext();
   }
 
@@ -74,7 +87,8 @@ class Periodic extends Timer implements Every {
   }
 
   private armNext(): void {
-    this.runtime.arm(this, nextDue(this.runtime.now(), this.offsetMs, this.periodMs));
+    const { runtime, startedAtMs } = this;
+    runtime.arm(this, nextDue(startedAtMs + runtime.now(), this.offsetMs, this.periodMs) - startedAtMs);
   }
 
   private run(): void {

@@ -17,6 +17,11 @@ export interface Ambient {
 /** The platform's part. */
 export interface Host {
   readonly runtime: Runtime;
+  /**
+   * What the wall clock said at the runtime's 0, in ms since 1970: for what should happen at the same time of the minute
+   * after a restart, too. Left out where there is no wall clock: 0.
+   */
+  readonly startedAtMs?: number;
   /** The request in whose course the present code runs, if any. */
   ambient(): Ambient | undefined;
   /** Runs `fn`, and what it starts, in the course of no request. Left out where there is no async context. */
@@ -35,6 +40,11 @@ export function plugHost(host: Host): void {
 /** The request in whose course the present code runs, where a platform that knows has been plugged in. */
 export function ambient(): Ambient | undefined {
   return present === null ? undefined : present.ambient();
+}
+
+/** The platform that was plugged in, or null. */
+export function aHost(): Host | null {
+  return present;
 }
 
 /** The platform that was plugged in. */

@@ -7,6 +7,8 @@ import { nodeRuntime } from "./runtime.ts";
 export function plugNode(): void {
   plugHost({
     runtime: nodeRuntime,
+    // Whole, so that no rounding makes a due time come twice.
+    startedAtMs: Math.round(performance.timeOrigin),
     ambient: contextReader(),
     outsideRequest,
     nextTurn: (fn) => void setImmediate(fn),
