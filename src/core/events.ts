@@ -59,7 +59,8 @@ export type PlimsollEvent = EventBase &
     | { readonly type: "breaker.changed"; readonly from: BreakerStateName; readonly to: BreakerStateName }
     /** An observing breaker would have refused this call. */
     | { readonly type: "breaker.observed"; readonly attempt: number }
-    | { readonly type: "fallback.used"; readonly because: Ending }
+    /** "exercised": in place of a good answer, on purpose. */
+    | { readonly type: "fallback.used"; readonly because: Ending | "exercised" }
     /** It waits for a call that others wait for, too: the attempts are told of that one, which has this number. */
     | { readonly type: "call.joined"; readonly flight: number }
     | {

@@ -68,7 +68,8 @@ export class FallbackGuard implements Sequence {
   attempt(because: Failed | Rejected, plan: Plan, maker: Process): Attempt {
     const { runtime, exit } = maker.root;
     if (runtime.sink !== null && exit === null) {
-      const body = { type: "fallback.used", because: endingOf(because) } as const;
+      const why = "answer" in because ? "exercised" : endingOf(because);
+      const body = { type: "fallback.used", because: why } as const;
       runtime.emit(callEvent(plan.call, runtime.now(), body));
     }
     const work = (attempt: Attempt) => this.settings.run(because, attempt);

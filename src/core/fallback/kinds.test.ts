@@ -78,6 +78,9 @@ describe.each([false, true])("a fallback of a kind (generators: %s)", (generator
     const tried = exits.filter((exit) => exit.degradedBy !== undefined);
     expect(tried.length).toBeGreaterThan(140);
     expect(tried.length).toBeLessThan(260);
+    expect(
+      lab.events.filter((event) => event.type === "fallback.used" && event.because === "exercised"),
+    ).toHaveLength(tried.length);
     expect(tried[0]).toMatchObject({ value: "substitute" });
     expect(tried[0]?.degradedBy).toEqual({ kind: "rejected", by: "fallback", reason: "exercised" });
   });
