@@ -4,6 +4,7 @@
  */
 import type { Dispatcher } from "undici";
 import type { Runtime } from "../../core/runtime.ts";
+import { plugNode } from "../host.ts";
 import { Exchange } from "./exchange.ts";
 import { Methods, type UndiciGuardOptions } from "./options.ts";
 
@@ -19,6 +20,7 @@ export function guard(
   options: UndiciGuardOptions,
   runtime?: Runtime,
 ): Dispatcher.DispatcherComposeInterceptor {
+  plugNode();
   const methods = new Methods(options, runtime);
   return (dispatch) => (request, handler) => {
     if (request.method === "CONNECT" || request.upgrade) return dispatch(request, handler);

@@ -1,0 +1,53 @@
+// An entry that makes guarded calls must find Node by itself: a program may import nothing else of this package. In
+// one process with the other tests, something has always plugged Node in already, hence a process for each.
+import { spawnSync } from "node:child_process";
+import { expect, it } from "vitest";
+import { root } from "../lib/repo.ts";
+
+const server = `
+  import { createServer } from "node:http";
+  import { once } from "node:events";
+  const listening = async (handler) => {
+    const server = createServer(handler).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return { server, origin: "http://127.0.0.1:" + server.address().port };
+  };
+`;
+
+const programs: Record<string, string> = {
+  "plimsoll/undici": `${server}
+    import { Agent } from "undici";
+    import { guard } from "plimsoll/undici";
+    const { server: backend, origin } = await listening((_, response) => response.end("whole"));
+    const agent = new Agent().compose(guard({ name: "stock", operation: { attemptTimeoutMs: 20000 } }));
+    const { body } = await agent.request({ origin, path: "/", method: "GET" });
+    console.log(await body.text());
+    await agent.close();
+    backend.close();`,
+  "plimsoll/http": `${server}
+    import { get } from "node:http";
+    import { guardedHandler } from "plimsoll/http";
+    const { server: guarded, origin } = await listening(
+      guardedHandler({ name: "stock", bulkhead: { limit: 1 } }, (_, response) => response.end("whole")));
+    const [answer] = await once(get(origin, { agent: false }), "response");
+    console.log((await answer.setEncoding("utf8").toArray()).join(""));
+    guarded.close();`,
+  "plimsoll/pg": `
+    import { guardedPool } from "plimsoll/pg";
+    // Port 1 of loopback is nobody's: that the call is guarded shows in its being refused there, and in no other error.
+    const pool = guardedPool({ name: "db", size: 1, connection: { host: "127.0.0.1", port: 1 } });
+    const one = pool.operation("one", { attemptTimeoutMs: 20000 });
+    console.log(await one((connection) => connection.query("select 1")).then(() => "whole", (error) => error.code));
+    await pool.end();`,
+};
+const said: Record<string, string> = {
+  "plimsoll/undici": "whole",
+  "plimsoll/http": "whole",
+  "plimsoll/pg": "ECONNREFUSED",
+};
+
+it.each(Object.keys(programs))("%s works in a program that imports no other entry", (entry) => {
+  const args = ["--input-type=module", "--eval", programs[entry] ?? ""];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
+  expect({ status, stdout: stdout.trim(), stderr }).toEqual({ status: 0, stdout: said[entry], stderr: "" });
+});
