@@ -23,7 +23,7 @@ export interface CallOptions {
   readonly key?: string | undefined;
   /** The same on every attempt; makes a write repeatable. */
   readonly idempotencyKey?: string | undefined;
-  /** How much memory the call holds while it waits or runs, in bytes, 0 or more. Default 0. */
+  /** How much memory the call holds while it waits or runs, in bytes, 0 or more, rounded up. Default 0. */
   readonly bytes?: number | undefined;
 }
 
@@ -72,6 +72,7 @@ export function fieldsOf(options: CallOptions | undefined, outer: CallFields): C
     tenant: options?.tenant ?? outer.tenant,
     key: options?.key ?? "",
     idempotencyKey: options?.idempotencyKey,
-    bytes: options?.bytes ?? 0,
+    // Whole: sums of fractions do not come back to zero, and what is left over would fill a bulkhead for ever.
+    bytes: Math.ceil(options?.bytes ?? 0),
   };
 }

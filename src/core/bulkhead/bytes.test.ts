@@ -17,3 +17,27 @@ it("bounds the bytes of those that wait, as calls announce them", async () => {
   expect(await Promise.all([running, waiting, small])).toEqual([undefined, "waited", "small"]);
   expect(stock.bulkhead).toMatchObject({ waiting: 0, waitingBytes: 0 });
 });
+
+it("has room for the largest call again when all are done, whatever fractions they announced", async () => {
+  const stock = dependency({ name: "stock", bulkhead: { limit: 50, maxBytes: 100 } }, new VirtualRuntime());
+  const call = stock.operation("view");
+  const running: { end: () => void; done: Promise<void> }[] = [];
+  for (let n = 1; n <= 500; n++) {
+    let end = (): void => {};
+    const work = new Promise<void>((resolve) => {
+      end = resolve;
+    });
+    const done = call.outcome(() => work, { bytes: ((n * 7_919) % 1_000) / 30 }).then(() => {});
+    running.push({ end, done });
+    if (running.length < 4) continue;
+    const first = running.shift();
+    first?.end();
+    await first?.done;
+  }
+  for (const { end, done } of running) {
+    end();
+    await done;
+  }
+  expect(stock.bulkhead?.inFlightBytes).toBe(0);
+  expect(await call(() => "all of it", { bytes: 100 })).toBe("all of it");
+});

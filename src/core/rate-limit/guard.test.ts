@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Lab, only } from "../../../test/lib/lab.ts";
+import { Bulkhead, bulkhead } from "../bulkhead/guard.ts";
 import { PLAIN_CALL } from "../call.ts";
 import { RateLimit, rateLimit } from "./guard.ts";
 
@@ -46,6 +47,19 @@ describe("the rate limit", () => {
     expect(call.sent).toEqual([]);
     broken = false;
     expect(only(lab.start(stack, lab.gives(2)), "ok").value).toBe(2);
+  });
+
+  it("asks for the cost once a try: a function that throws the second time fails one call, and breaks no guard", () => {
+    const lab = new Lab();
+    let asked = 0;
+    const cost = (): number => {
+      if (++asked % 2 === 0) throw new Error("not again");
+      return 1;
+    };
+    const cap = new Bulkhead({ limit: 1 }, lab.runtime);
+    const stack = lab.stack([rateLimit({ limit: 10, cost }), bulkhead(cap)]);
+    const kinds = [1, 2, 3].map(() => lab.start(stack, lab.gives(1)).answers[0]?.kind);
+    expect([kinds, asked, cap.gate.held]).toEqual([["ok", "failed", "ok"], 3, 0]);
   });
 
   it("is shared by the operations that are given the same one", () => {

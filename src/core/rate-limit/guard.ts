@@ -26,6 +26,9 @@ export class RateLimit implements Admitter {
   readonly timed = true;
   readonly bucket: TokenBucket;
   private readonly costOf: ((call: Call) => number) | null;
+  /** Who asked last, and what it would cost: it is taken in the same step, where nothing of the user's may throw. */
+  private asked: Asking | null = null;
+  private price = 1;
 
   constructor(options: RateLimitOptions, field = "rateLimit") {
     checkObject(field, options);
@@ -38,14 +41,20 @@ export class RateLimit implements Admitter {
     return true;
   }
 
-  check({ call }: Asking, now: number): Rejected | null {
-    const waitMs = this.bucket.waitMs(this.cost(call), now);
+  check(asking: Asking, now: number): Rejected | null {
+    if (this.costOf !== null) {
+      this.asked = null;
+      this.price = this.cost(asking.call);
+      this.asked = asking;
+    }
+    const waitMs = this.bucket.waitMs(this.price, now);
     if (waitMs === 0) return null;
     return waitMs === Infinity ? TOO_LARGE : rejected("rateLimit", "spent", waitMs);
   }
 
-  take({ call }: Admission, now: number): Permit {
-    this.bucket.take(this.cost(call), now);
+  take(admission: Admission, now: number): Permit {
+    const known = this.costOf === null || this.asked === admission;
+    this.bucket.take(known ? this.price : this.cost(admission.call), now);
     return NOTHING;
   }
 

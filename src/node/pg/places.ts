@@ -93,7 +93,8 @@ export class Places {
 
   /** A connection for an attempt that holds a place. */
   connect(): Promise<Session> {
-    const session = this.ended === null ? this.justBack.pop() : undefined;
+    if (this.ended !== null) return Promise.reject(this.failed(new Error("the pool is closed")));
+    const session = this.justBack.pop();
     if (session?.clean) {
       this.idle.passedOn();
       return Promise.resolve(session);
@@ -152,6 +153,8 @@ export class Places {
       for (const session of this.open) session.lease?.end();
     });
     this.idle.stop();
+    // Who is about to get an idle connection has it by then; pg would leave them without any answer.
+    if (this.pool.waitingCount > 0) await new Promise<void>((done) => process.nextTick(done));
     await this.pool.end();
     this.runtime.cancel(timer);
   }
@@ -167,7 +170,7 @@ export class Places {
   }
 
   private failed(error: unknown): unknown {
-    if (this.pool.ending) return mark(error, CLOSED);
+    if (this.ended !== null) return mark(error, CLOSED);
     if (sqlStateOf(error) === "53300") {
       this.ceiling.refused(this.runtime.now(), this.open.size);
       this.fitBulkhead();

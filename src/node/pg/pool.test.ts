@@ -113,7 +113,7 @@ it("ends: what is in work has time to end, and then no connection is left", asyn
   );
   await sleep(10);
   const ended = db.end(60_000);
-  await expect(ask(() => 1)).rejects.toThrow("after calling end");
+  await expect(ask(() => 1)).rejects.toThrow("the pool is closed");
   expect(await work).toBe(1);
   await ended;
   await db.end();

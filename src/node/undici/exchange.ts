@@ -15,7 +15,7 @@ import { encodeTimeLeft } from "../wire/deadline-header.ts";
 import { ATTEMPT_COUNT, IDEMPOTENCY_KEY } from "../wire/headers.ts";
 import { type HeaderList, headersOf, lookUp } from "./headers.ts";
 import type { Methods } from "./options.ts";
-import { BadReply, canRepeat, type Head, refusedByUndici, Try } from "./try.ts";
+import { BadReply, canRepeat, type Head, neverTwice, refusedByUndici, Try } from "./try.ts";
 
 type Controller = Dispatcher.DispatchController;
 type Handler = Dispatcher.DispatchHandler;
@@ -39,6 +39,8 @@ export class Exchange implements Controller {
   private chosen: Try | null = null;
   /** The last bad response, held at its head. */
   private held: Try | null = null;
+  /** Whether the handler has heard how it ended. */
+  private over = false;
 
   constructor(methods: Methods, dispatch: Dispatch, options: Dispatcher.DispatchOptions, handler: Handler) {
     this.methods = methods;
@@ -49,20 +51,23 @@ export class Exchange implements Controller {
 
   /** Makes the request. */
   async run(): Promise<void> {
-    const { method, headers } = this.options;
-    const list = headersOf(headers);
-    const idempotencyKey = lookUp(list, IDEMPOTENCY_KEY);
-    this.handler.onRequestStart?.(this, {});
-    if (this.aborted) return this.fail(this.reason);
     try {
-      const outcome = await this.methods.of(method).outcome((attempt) => this.send(attempt, list), {
-        signal: this.aborting.signal,
-        ...(idempotencyKey !== undefined && idempotencyKey !== "" && { idempotencyKey }),
-      });
-      this.conclude(outcome);
+      const list = headersOf(this.options.headers);
+      this.handler.onRequestStart?.(this, {});
+      this.conclude(await this.ask(list));
     } catch (error) {
+      this.drop();
       this.fail(error);
     }
+  }
+
+  private ask(list: HeaderList): Promise<Outcome<void>> {
+    if (this.aborted) return Promise.reject(this.reason);
+    const idempotencyKey = lookUp(list, IDEMPOTENCY_KEY);
+    return this.methods.of(this.options.method).outcome((attempt) => this.send(attempt, list), {
+      signal: this.aborting.signal,
+      ...(idempotencyKey !== undefined && idempotencyKey !== "" && { idempotencyKey }),
+    });
   }
 
   pause(): void {
@@ -86,37 +91,55 @@ export class Exchange implements Controller {
   /** What is passed on is this one's response. */
   choose(tried: Try): void {
     this.chosen = tried;
-    this.rawHeaders = (tried.controller?.rawHeaders as Buffer[] | null) ?? null;
-    const [status, headers, message] = tried.head as Head;
+    if (this.paused) tried.controller?.pause();
+    this.inform(tried.controller, tried.head as Head);
+  }
+
+  /** A head is passed on: the response's, or one that comes before it (1xx). */
+  inform(controller: Controller | null, [status, headers, message]: Head): void {
+    if (this.over) return;
+    this.rawHeaders = (controller?.rawHeaders as Buffer[] | null) ?? null;
     this.handler.onResponseStart?.(this, status, headers, message);
   }
 
   /** This one's response is bad; it may be passed on, or not. */
   hold(tried: Try): void {
+    this.drop();
     this.held = tried;
   }
 
   data(chunk: Buffer): void {
-    this.handler.onResponseData?.(this, chunk);
+    if (!this.over) this.handler.onResponseData?.(this, chunk);
   }
 
   end(trailers: Record<string, string | string[]>): void {
+    if (this.over) return;
     this.rawTrailers = (this.chosen?.controller?.rawTrailers as Buffer[] | null) ?? null;
-    this.handler.onResponseEnd?.(this, trailers);
+    this.over = true;
+    try {
+      this.handler.onResponseEnd?.(this, trailers);
+    } catch (error) {
+      this.over = false; // it hears of its own fault, as an error
+      throw error;
+    }
   }
 
+  /** Tells of the failure, once: who aborts hears it from the call and from undici. */
   fail(error: unknown): void {
+    if (this.over) return;
+    this.over = true;
     this.handler.onResponseError?.(this, error as Error);
   }
 
   private send(attempt: Attempt, list: HeaderList): Promise<void> {
-    this.held?.discard();
-    this.held = null;
+    const repeatable = canRepeat(this.options.body);
+    if (attempt.kind === "hedge" && !repeatable) throw neverTwice(attempt);
+    this.drop();
     const headers = [...list, ATTEMPT_COUNT, String(attempt.number)];
     const left = attempt.timeLeftMs - this.methods.marginMs;
     const told = this.methods.tellsTime && left > 0 ? encodeTimeLeft(TIME_LEFT, left) : undefined;
     if (told !== undefined) headers.push(TIME_LEFT, told);
-    const tried = new Try(this, attempt, canRepeat(this.options.body));
+    const tried = new Try(this, attempt, repeatable);
     try {
       this.dispatch({ ...this.options, headers }, tried);
     } catch (error) {
@@ -125,17 +148,22 @@ export class Exchange implements Controller {
     return tried.replied;
   }
 
-  private conclude(outcome: Outcome<void>): void {
-    if (outcome.kind === "ok") return;
+  /** Whatever is held is not wanted any more: left paused, it would keep its connection for ever. */
+  private drop(): void {
     const { held } = this;
     this.held = null;
-    if (outcome.kind === "rejected") {
-      held?.discard();
-      this.fail(new RefusedError(this.methods.name, this.options.method, outcome));
-    } else if (held !== null && outcome.error instanceof BadReply) held.passOn();
-    else {
-      held?.discard();
-      this.fail(outcome.error);
+    held?.discard();
+  }
+
+  private conclude(outcome: Outcome<void>): void {
+    const { held } = this;
+    if (outcome.kind === "failed" && outcome.error instanceof BadReply && held !== null) {
+      this.held = null;
+      return held.passOn();
     }
+    this.drop();
+    if (outcome.kind === "rejected") {
+      this.fail(new RefusedError(this.methods.name, this.options.method, outcome));
+    } else if (outcome.kind === "failed") this.fail(outcome.error);
   }
 }

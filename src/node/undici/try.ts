@@ -1,8 +1,9 @@
 /** One attempt at a request, as undici's handler of it: its response is held at its head until its fate is known. */
 import type { Dispatcher } from "undici";
 import type { Attempt } from "../../core/attempt.ts";
+import { rejected } from "../../core/call.ts";
 import { FAILURE } from "../../core/classify.ts";
-import { PlimsollError } from "../../core/errors.ts";
+import { PlimsollError, RefusedError } from "../../core/errors.ts";
 import { failureOf } from "../fetch/http-error.ts";
 import type { Exchange } from "./exchange.ts";
 import { plainHeaders } from "./headers.ts";
@@ -66,7 +67,9 @@ export class Try implements Handler {
     message?: string,
   ): void {
     this.controller = controller;
-    this.head = [status, headers, message];
+    const head: Head = [status, headers, message];
+    if (status < 200) return this.exchange.inform(controller, head);
+    this.head = head;
     if (status < 400) {
       this.release = this.attempt.hold();
       this.fate = "chosen";
@@ -99,15 +102,22 @@ export class Try implements Handler {
   /** The guards try no more: the handler gets this response. */
   passOn(): void {
     this.fate = "chosen";
-    this.exchange.choose(this);
-    if (this.ended !== null) this.ended();
-    else if (!this.exchange.paused) this.controller?.resume();
+    try {
+      this.exchange.choose(this);
+      if (this.ended !== null) this.ended();
+      else if (!this.exchange.paused) this.controller?.resume();
+    } catch (error) {
+      // The handler has thrown: as undici does, end the response, and tell it so.
+      this.controller?.abort(error as Error);
+      this.exchange.fail(error);
+    }
   }
 
   /** The guards try again: it is read to its end, so that its connection can be used again. */
   discard(): void {
     this.fate = "discarded";
-    this.controller?.resume();
+    // Once it has ended, whatever else is paused on its connection is not its business.
+    if (this.ended === null) this.controller?.resume();
   }
 
   private finish(tell: () => void): void {
@@ -145,6 +155,13 @@ function judged(error: Error & { code?: string }, repeatable: boolean): Error {
 /** undici refuses wrong arguments: nothing was sent. */
 export function refusedByUndici(error: unknown): Error {
   return mark(error, { class: "permanent", effect: "none", ended: "unsent", pushback: "never" });
+}
+
+/** The error of a hedge whose body is being sent already: nothing was sent, and it is nobody's fault. */
+export function neverTwice({ call }: Attempt): Error {
+  const refusal = rejected("hedge", "the body can be sent once");
+  const error = new RefusedError(call.dependency, call.operation, refusal);
+  return mark(error, { class: "transient", effect: "none", ended: "clipped", pushback: "never" });
 }
 
 function mark(error: unknown, meaning: object): Error {
