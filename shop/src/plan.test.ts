@@ -1,4 +1,6 @@
 // What the real shop changes of a setting, and that its file is checked whole before anything starts.
+import { readOverrides } from "plimsoll/sim";
+import { basketlySystem, parametersOf, scaled } from "plimsoll/system";
 import { describe, expect, it } from "vitest";
 import { checkPlan, overridesFor, type Plan, SHOP_SETTINGS, systemFor, timetable } from "./plan.ts";
 
@@ -13,6 +15,14 @@ const planOf = (setting: string, more: Partial<Plan> = {}): Plan => ({
 describe("a plan", () => {
   it.each(SHOP_SETTINGS)("of %s has a file whose names are all bound", (setting) => {
     expect(() => checkPlan(planOf(setting))).not.toThrow();
+  });
+
+  it.each(SHOP_SETTINGS)("of %s is simulated from the very file that the shop reads", (setting) => {
+    const plan = planOf(setting);
+    const named = parametersOf(setting);
+    if (named === undefined) throw new Error(setting);
+    const replayed = { ...named, ...readOverrides(overridesFor(plan) as Record<string, number>).changes };
+    expect(basketlySystem(scaled(replayed, plan.scale))).toEqual(systemFor(plan));
   });
 
   it("of a setting that there is not is refused before anything starts", () => {

@@ -48,7 +48,7 @@ export type ShopSetting = (typeof SHOP_SETTINGS)[number];
 
 /** Seconds of health before the trouble. */
 const BEFORE_S = 5;
-/** Seconds after it, to see whether the shop comes back: the issue is what happens 20 s later. */
+/** Seconds after it: long enough to see whether the shop is still down 20 s later. */
 const AFTER_S = 21;
 
 /** Whether a reserve is looked up by the checkout's key: from C2 on, as on the page (Part 3). */
@@ -76,12 +76,14 @@ const MARGIN_MS = 4;
 
 /** How the real shop's parameters differ from the setting's: the simulation beside it has them too. */
 export function overridesFor({ setting, timetable: { hiccupS }, kill }: Plan): Partial<BasketlyParameters> {
-  const sends = parametersOf(setting)?.["deadline.send"] !== "none";
+  const parameters = parametersOf(setting);
+  const sends = parameters?.["deadline.send"] !== "none";
   return {
     "prices.workMs": PRICE_MS,
     "deadline.marginMs": sends ? MARGIN_MS : 0,
     // A process that stands still for 40 ms makes a dozen calls at once: they fill the gate and say nothing about stock.
-    "breaker.countRefusals": false,
+    // Only where there is a breaker: a replay in which something of a breaker is set has one.
+    ...(parameters?.breaker === true && { "breaker.countRefusals": false }),
     "hiccup.fromS": 0,
     "hiccup.toS": hiccupS,
     ...(kill !== undefined && { "hiccup.factor": 1 }),
