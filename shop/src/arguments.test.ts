@@ -62,7 +62,7 @@ describe("the commands", () => {
     [
       "main",
       ["--fast"],
-      "plimsoll: --fast is not known here; allowed: --all, --scale, --seed, --postgres, --json\n",
+      "plimsoll: --fast is not known here; allowed: --all, --scale, --seed, --postgres, --json, --help\n",
     ],
     ["shop", ["--scale", "2"], 'plimsoll: --scale: got "2"; allowed: 1, 1/2, 1/4\n'],
     [
@@ -77,6 +77,12 @@ describe("the commands", () => {
     ],
   ])("%s %j", (command, argv, stderr) => {
     expect(say(command, ...argv)).toEqual({ status: 2, stdout: "", stderr });
+  });
+
+  it.each(["main", "shop"])("%s --help lists its arguments", (command) => {
+    const { status, stdout } = say(command, "--help");
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^npm (?:start|run shop) -- \[arguments\]\n.*--scale VALUE.*--help {2}/s);
   });
 
   it("say what to do without a PostgreSQL", () => {

@@ -6,7 +6,7 @@
  * object; progress goes to stderr.
  */
 import { replayBasketly } from "plimsoll/sim";
-import { flag, oneOf, readArguments, wholeNumber } from "./arguments.ts";
+import { described, flag, oneOf, readArguments, wholeNumber } from "./arguments.ts";
 import { type Compared, compare, simulate } from "./compare.ts";
 import { SCALES, scaleFor } from "./machine.ts";
 import { type Plan, SHOP_SETTINGS, type ShopSetting, timetable } from "./plan.ts";
@@ -22,14 +22,23 @@ const HICCUP_S = 20;
 
 const ARGUMENTS = {
   all: flag("run every setting for real, not only C0 and guarded"),
-  scale: oneOf(Object.keys(SCALES), scaleFor(), "size of the real shop"),
+  scale: oneOf(
+    Object.keys(SCALES),
+    scaleFor(),
+    "size of the real shop; without it as large as this machine can bear",
+  ),
   seed: wholeNumber(0, 1_000_000, 1, "seed of the load"),
   postgres: postgresUrl,
   json: flag("print one JSON object"),
+  help: flag("say all this"),
 };
 
 await command(async (signal) => {
-  const { all, scale, seed, postgres: url, json } = readArguments(process.argv.slice(2), ARGUMENTS);
+  const { all, scale, seed, postgres: url, json, help } = readArguments(process.argv.slice(2), ARGUMENTS);
+  if (help) {
+    console.log(`npm start -- [arguments]\n\n${described(ARGUMENTS)}`);
+    return;
+  }
   const from = performance.now();
   const replay = PAIR.map((setting) => replayBasketly({ setting, seed, untilS: 30 }).replay);
   if (!json) console.log(`${replayReport(replay, performance.now() - from)}\n`);

@@ -47,7 +47,7 @@ export function comparedReport(compared: Compared): string {
     `${compared.setting}: recovered at: ${at(real)}; simulated (by seed): ${simulated.map(at).join(", ")}`,
     ...(off.length === 0
       ? []
-      : [`More than ${percent(NEAR, 1)} off: ${off.join("; ")}. docs/truth.md says why.`]),
+      : [`More than ${percent(NEAR, 1)} off: ${off.join("; ")}. docs/truth.md says what is known of why.`]),
   ].join("\n");
 }
 
