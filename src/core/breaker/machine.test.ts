@@ -318,6 +318,23 @@ describe("a breaker's snapshot", () => {
     expect(other.state).toMatchObject({ name: "open", until: 300 });
   });
 
+  it("may say that it has opened as often as can be said", () => {
+    const reopen = growing({ factor: 1, jitter: 0 });
+    const breaker = small({ reopen });
+    breaker.restore({ ...breaker.snapshot(0), state: "halfOpen", openings: Number.MAX_SAFE_INTEGER }, 0);
+    breaker.settleProbe(breaker.probe(0), "failure", 0, half);
+    expect(breaker.snapshot(0)).toMatchObject({ state: "open", opensForMs: 100, openings: 1_000 });
+  });
+
+  it("can be taken up again however long it stays open", () => {
+    const longest = 2 ** 31 - 1;
+    const breaker = small({ openMs: longest, reopen: jittered(1) });
+    record(breaker, failing(3));
+    const snapshot = breaker.snapshot(0);
+    breaker.restore(snapshot, 0);
+    expect(breaker.snapshot(0)).toEqual(snapshot);
+  });
+
   it("is refused by name when it is none, and then changes nothing", () => {
     const good = small().snapshot(0);
     for (const wrong of [

@@ -15,6 +15,9 @@ import { checkKeys, checkMs, checkNumber, checkOneOf } from "../options.ts";
 import { BREAKER_MODES, type BreakerMode, type BreakerPolicy } from "./options.ts";
 import type { Window } from "./window.ts";
 
+/** More openings in a row are not counted: what grows with each is worked out step by step. */
+const MOST_OPENINGS = 1_000;
+
 /** What an attempt's end means to the breaker. */
 export type Verdict = "success" | "failure" | "ignored";
 
@@ -180,7 +183,7 @@ export class CircuitBreaker {
   }
 
   private open(now: number, random: number): void {
-    this.openings++;
+    this.openings = Math.min(this.openings + 1, MOST_OPENINGS);
     this.current = { name: "open", until: now + this.policy.openForMs(this.openings, random) };
   }
 
@@ -199,6 +202,6 @@ function checkSnapshot(given: BreakerSnapshot, probes: number): BreakerSnapshot 
     opensForMs: checkMs("snapshot.opensForMs", given.opensForMs),
     // One that had more probes than this one asks for has still to pass the last of them here.
     passed: Math.min(whole("passed", 1_000), probes - 1),
-    openings: whole("openings", Number.MAX_SAFE_INTEGER),
+    openings: Math.min(whole("openings", Number.MAX_SAFE_INTEGER), MOST_OPENINGS),
   };
 }

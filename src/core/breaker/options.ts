@@ -205,7 +205,8 @@ export class BreakerPolicy {
     let ms = this.openMs;
     if (kind === "growing") for (let i = 1; i < openings && ms < maxMs; i++) ms *= factor;
     ms = Math.min(ms, maxMs);
-    return kind === "fixed" ? ms : ms * (1 + jitter * random);
+    // At most what a snapshot may say.
+    return kind === "fixed" ? ms : Math.min(MAX_TIMER_MS, ms * (1 + jitter * random));
   }
 }
 

@@ -42,6 +42,22 @@ describe("a bulkhead whose limit learns", () => {
   });
 });
 
+it("lets a waiter in as soon as the limit has grown, although the place of the answer is still held", () => {
+  const lab = new Lab();
+  const limit = aimd({ initial: 1, max: 2 });
+  const cap = new Bulkhead({ limit, queue: { maxWaiting: 5, maxWaitMs: 1_000 } }, lab.runtime);
+  const stack = lab.stack([bulkhead(cap)]);
+  lab.start(stack, (attempt) => {
+    attempt.hold(); // its body is being read
+    lab.runtime.after(10, () => attempt.succeed("head"));
+  });
+  const waiting = lab.start(stack, lab.gives("second", 5));
+  lab.runtime.advance(10);
+  expect([cap.gate.limit, cap.gate.held, cap.waiting]).toEqual([2, 2, 0]);
+  lab.runtime.advance(5);
+  expect(waiting.answers[0]?.kind).toBe("ok");
+});
+
 describe("a bulkhead that counts bytes", () => {
   const made = (maxBytes: number, maxWaiting = 10) => {
     const lab = new Lab();
@@ -61,6 +77,17 @@ describe("a bulkhead that counts bytes", () => {
     lab.runtime.runToIdle();
     expect(calls.map((call) => call.answeredAt)).toEqual([10, 20, 20]);
     expect([cap.inFlightBytes, cap.gate.held]).toEqual([0, 0]);
+  });
+
+  it("keeps one waiting whose bytes have no room yet, when a smaller one has ended", () => {
+    const { lab, cap, send } = made(100);
+    send(60, 20);
+    send(20, 10);
+    const waiting = send(50, 10);
+    lab.runtime.advance(10);
+    expect([waiting.answers, cap.waiting, cap.inFlightBytes]).toEqual([[], 1, 60]);
+    lab.runtime.runToIdle();
+    expect([waiting.answers[0]?.kind, waiting.answeredAt]).toEqual(["ok", 30]);
   });
 
   it("lets the next in when a larger one in front of it gives up", () => {

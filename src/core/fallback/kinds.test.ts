@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { fault, Lab, only } from "../../../test/lib/lab.ts";
 import { dependency } from "../../facade/dependency.ts";
 import { VirtualRuntime } from "../../testing/index.ts";
-import { PLAIN_CALL } from "../call.ts";
+import { degraded, PLAIN_CALL } from "../call.ts";
 import { OptionError } from "../errors.ts";
 import { fallback } from "./guard.ts";
 import { defaultValue, type FallbackOption, stale } from "./options.ts";
@@ -32,6 +32,16 @@ describe.each([false, true])("a fallback of a kind (generators: %s)", (generator
       degradedBy: { kind: "failed", class: "transient" },
     });
     lab.runtime.advance(1);
+    expect(only(lab.start(stack, bad(lab)), "failed").class).toBe("transient");
+  });
+
+  it("keeps no answer that was less than whole itself", () => {
+    const lab = new Lab();
+    const stack = lab.stack([fallback(stale({ maxAgeMs: 1_000 }))], {
+      generators,
+      judge: (result) => ("value" in result ? degraded(result.value) : undefined),
+    });
+    expect(only(lab.start(stack, lab.gives("half")), "ok").degradedBy).toBe("callee");
     expect(only(lab.start(stack, bad(lab)), "failed").class).toBe("transient");
   });
 

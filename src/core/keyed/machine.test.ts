@@ -39,6 +39,14 @@ describe("machines by key", () => {
     expect(machines.of("rare", 297)).toBe(rare);
   });
 
+  it("keeps the key that is asked for when there is no room for it among the younger", () => {
+    const machines = keyed({ maxKeys: 4 });
+    const a = machines.of("a", 0);
+    for (const key of ["b", "c", "d"]) machines.of(key, 0); // a and b are the older ones now
+    expect(machines.of("a", 0)).toBe(a);
+    expect([...machines.entries()].map(([key]) => key)).toEqual(["c", "d", "a"]);
+  });
+
   it("forgets everything after a long rest", () => {
     const machines = keyed({ idleMs: 100 });
     const before = machines.of("a", 0);

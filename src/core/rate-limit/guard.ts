@@ -54,6 +54,7 @@ export class RateLimit implements Admitter {
 
   take(admission: Admission, now: number): Permit {
     const known = this.costOf === null || this.asked === admission;
+    this.asked = null;
     this.bucket.take(known ? this.price : this.cost(admission.call), now);
     return NOTHING;
   }

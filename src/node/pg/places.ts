@@ -141,22 +141,26 @@ export class Places {
     client.release(doubtful);
   }
 
-  /** Closes the pool: at once what is idle, the rest when it is given back, and is stopped after `withinMs`. */
+  /**
+   * Closes the pool: at once what is idle, the rest when it is given back, and is stopped after `withinMs`. Said again,
+   * the sooner of the two times counts.
+   */
   end(withinMs: number): Promise<void> {
-    this.ended ??= this.endOnce(withinMs);
-    return this.ended;
-  }
-
-  private async endOnce(withinMs: number): Promise<void> {
+    this.ended ??= this.endOnce();
     const timer = this.runtime.after(withinMs, () => {
       this.forced = true;
       for (const session of this.open) session.lease?.end();
     });
+    const cancel = (): void => this.runtime.cancel(timer);
+    this.ended.then(cancel, cancel);
+    return this.ended;
+  }
+
+  private async endOnce(): Promise<void> {
     this.idle.stop();
     // Who is about to get an idle connection has it by then; pg would leave them without any answer.
     if (this.pool.waitingCount > 0) await new Promise<void>((done) => process.nextTick(done));
     await this.pool.end();
-    this.runtime.cancel(timer);
   }
 
   private connected(client: PoolClient): void {

@@ -36,6 +36,10 @@ class Sent {
     this.handler.onResponseStart(this.controller as never, status, {}, "");
   }
 
+  data(bytes: number): void {
+    this.handler.onResponseData(this.controller as never, Buffer.alloc(bytes));
+  }
+
   end(): void {
     this.handler.onResponseEnd(this.controller as never, {});
   }
@@ -181,6 +185,16 @@ describe("a bad reply that is held", () => {
     ]);
   });
 
+  it("is dropped when more of it comes than anybody wants to read", async () => {
+    const { ask, runtime, sent } = made(retrying);
+    ask();
+    sent[0]?.head(503);
+    await turn();
+    runtime.runToIdle();
+    for (let n = 0; n < 3; n++) sent[0]?.data(60_000);
+    expect(sent[0]?.log).toEqual(["pause", "resume", "abort"]);
+  });
+
   it("touches its connection no more when it has ended already", async () => {
     const { ask, runtime, sent } = made(retrying);
     ask();
@@ -234,4 +248,13 @@ it("never hedges a body that can be sent once", async () => {
   await turn();
   expect(heard).toEqual(["start", "head 200", "end"]);
   expect(ask({}, { method: "PUT" })).toEqual(["start"]);
+});
+
+it("never repeats a body that can be sent once, however its connection failed", async () => {
+  const { ask, runtime, sent } = made({ operation: { retry: { attempts: 3 } } });
+  const heard = ask({}, { method: "PUT", body: (async function* () {})() });
+  sent[0]?.controller.abort(Object.assign(new Error("reset"), { code: "ECONNRESET" }));
+  await turn();
+  runtime.runToIdle();
+  expect([sent.length, heard]).toEqual([1, ["start", "error reset"]]);
 });

@@ -184,6 +184,35 @@ describe("a guarded undici pool", () => {
     expect((await ask({ method: "PUT", body: "x" })).statusCode).toBe(500);
   });
 
+  it("gets over early hints, and gives the place back (103)", async () => {
+    const { ask } = await made(
+      (_request, response, nth) => {
+        response.writeEarlyHints({ link: "</style.css>; rel=preload" });
+        response.writeHead(nth === 1 ? 503 : 200).end(`reply ${nth}`);
+      },
+      { bulkhead: { limit: 1 } },
+    );
+    for (const nth of [2, 3, 4]) expect(await (await ask()).body.text()).toBe(`reply ${nth}`);
+  });
+
+  it("frees the connection of a reply that was held when its caller left", async () => {
+    const { ask } = await made(
+      (_request, response, nth) => {
+        response.writeHead(nth === 1 ? 503 : 200, nth === 1 ? { "retry-after": "60" } : {});
+        response.end("x".repeat(100_000));
+      },
+      { operation: { retry: { attempts: 2, backoff: immediately } } },
+      1,
+    );
+    const leaving = new AbortController();
+    const left = ask({ signal: leaving.signal });
+    const failure = left.catch((error: Error) => error.message);
+    await sleep(100);
+    leaving.abort(new Error("left"));
+    expect(await failure).toBe("left");
+    expect((await (await ask()).body.text()).length).toBe(100_000);
+  });
+
   it("waits as long as the server says", async () => {
     const { ask, asked } = await made((_request, response, nth) => {
       response.writeHead(nth === 1 ? 429 : 200, nth === 1 ? { "retry-after-ms": "150" } : {});
