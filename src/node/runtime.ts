@@ -38,11 +38,12 @@ export class NodeRuntime extends Runtime {
   private readonly young: YoungTimers = new YoungTimers();
   private readonly wheel: TimerWheel = new TimerWheel(0);
   private timer: NodeJS.Timeout | null = null;
-  /** When the Node timer fires; Infinity when it is not set. */
+  /** When the Node timer fires; Infinity when it is not set, -Infinity when none must be: what is due fires soon. */
   private wakeAt = Infinity;
   /** Whether the end of the turn is waited for. */
   private turning = false;
-  private readonly wake = (): void => this.fireDue();
+  private readonly wake = (): void => this.woken();
+  private readonly fireLate = (): void => this.fireDue();
   private readonly turn = (): void => this.endTurn();
 
   constructor(options: NodeRuntimeOptions = {}) {
@@ -111,8 +112,15 @@ export class NodeRuntime extends Runtime {
     this.timer = NOBODY.runInAsyncScope(() => setTimeout(this.wake, delayMs));
   }
 
-  private fireDue(): void {
+  private woken(): void {
+    const late = performance.now() - this.wakeAt > LATE_MS;
     this.timer = null;
+    this.wakeAt = -Infinity;
+    if (late) setImmediate(this.fireLate);
+    else this.fireDue();
+  }
+
+  private fireDue(): void {
     this.wakeAt = Infinity;
     const now = Math.floor(performance.now());
     for (let timer = this.wheel.shiftDue(now); timer !== null; timer = this.wheel.shiftDue(now)) {
@@ -124,6 +132,13 @@ export class NodeRuntime extends Runtime {
     if (next < this.wakeAt) this.setWake(next);
   }
 }
+
+/**
+ * Later than this, in ms, the process itself has stood still (our choice: well above the 1 ms of an idle loop). What
+ * came in meanwhile is read first: Node fires timers before it reads, and answers that are there would be taken for
+ * timeouts, a dozen at once, and open a breaker for a dependency that is well.
+ */
+const LATE_MS = 5;
 
 /** Nobody needs to hear that a caller's context is gone. */
 const UNTRACKED = { requireManualDestroy: true };
