@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 
 export default defineConfig({
   test: {
-    include: ["{src,test,bench,cli,shop,web}/**/*.test.ts"],
+    include: ["{src,test,bench,cli,shop}/**/*.test.ts"],
     update: "none", // a snapshot is written only when somebody asks (`--update`), never because it is missing
     exclude: ["**/node_modules/**", "**/dist/**"],
     globalSetup: ["test/lib/postgres-host.ts"], // starts nothing until a test asks for it

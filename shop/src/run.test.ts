@@ -69,9 +69,8 @@ describe("a run", () => {
     const plan = planOf("C1", timetable, { trace: true });
     const result = await runOf(plan);
     expect(sum(result, (second) => second.timeouts)).toBeGreaterThan(0);
-    // A machine that is later than the margin cannot promise it: then a COMMIT's answer comes when nobody waits.
-    const lates = Object.values(result.vitals).flatMap((each) => each.map(([, { maxLagMs }]) => maxLagMs));
-    if (Math.max(...lates) < 20) expect(sum(result, (second) => second.extraCommits)).toBe(0);
+    // However late this machine is: the key holds where a deadline's margin cannot.
+    expect(sum(result, (second) => second.extraCommits)).toBe(0);
     const shown = followed(result.traces);
     expect(shown.map(({ name }) => name.split(" ")[0])).toEqual(["cart", "checkout", "cart", "checkout"]);
     const marginMs = parametersFor(plan)["deadline.marginMs"];
