@@ -64,6 +64,8 @@ export interface Plan {
   /** The token that the attempt spends when it is sent, or hands back. */
   readonly token: Token | null;
   readonly outer: Admission | null;
+  /** Hears that the callee has begun on the attempt, where others are tied to it. */
+  readonly tie?: { started(): void };
 }
 
 /** The refusal for a call whose deadline passes before it is sent. */

@@ -10,7 +10,7 @@ export {
   type Permit,
   type Plan,
 } from "./admission.ts";
-export { Attempt, type AttemptState } from "./attempt.ts";
+export { Attempt } from "./attempt.ts";
 export {
   type AwsBackoffOptions,
   awsBackoff,
@@ -188,3 +188,4 @@ export {
   type StackOptions,
 } from "./stack.ts";
 export { AttemptTimeout, timeout } from "./timeout/guard.ts";
+export { type AttemptState, WorkView } from "./work-view.ts";

@@ -22,7 +22,15 @@ import { hedge } from "./hedge/guard.ts";
 import type { HedgeOptions } from "./hedge/machine.ts";
 import type { PerKeyOptions } from "./keyed/per-key.ts";
 import type { Judge } from "./leaf.ts";
-import { checkFunction, checkKeys, checkMs, checkObject, checkOneOf, orDefault } from "./options.ts";
+import {
+  checkBoolean,
+  checkFunction,
+  checkKeys,
+  checkMs,
+  checkObject,
+  checkOneOf,
+  orDefault,
+} from "./options.ts";
 import type { Answer, CallProcess } from "./progress.ts";
 import { RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
 import { retry } from "./retry/guard.ts";
@@ -158,8 +166,7 @@ export class OperationPolicy {
     const field = `${dependency.name}.${name}`;
     checkKeys(field, options, OPERATION_KEYS);
     const { idempotent = false, totalTimeoutMs, minUsefulMs, classify: judge } = options;
-    if (typeof idempotent !== "boolean")
-      throw new OptionError(`${field}.idempotent`, idempotent, "true or false");
+    checkBoolean(`${field}.idempotent`, idempotent);
     if (options.decides !== undefined) checkDecides(options, field);
     this.dependency = dependency;
     this.name = name;

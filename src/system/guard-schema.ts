@@ -1,6 +1,6 @@
 /** The guards of a system file, for zod: what `dependency()` and `operation()` take, with their ranges. */
 import { z } from "zod";
-import { MAX_MS, ms, name, oneOf, orUnbounded, range, share, timeoutMs, whole } from "./numbers.ts";
+import { bool, MAX_MS, ms, name, oneOf, orUnbounded, range, share, timeoutMs, whole } from "./numbers.ts";
 
 /** Who may wait for a place. */
 export const queue: z.ZodType = z.strictObject({
@@ -97,6 +97,7 @@ const hedge = z.strictObject({
   ),
   attempts: whole(2, 10).optional(),
   quietMs: ms.optional(),
+  tied: bool.optional(),
 });
 
 const growth = {
@@ -192,7 +193,7 @@ const fallback = z.union(
 
 /** How calls of one operation are guarded. */
 export const guards: z.ZodType = z.strictObject({
-  idempotent: z.boolean({ error: "true or false" }).optional(),
+  idempotent: bool.optional(),
   attemptTimeoutMs: timeoutMs.optional(),
   totalTimeoutMs: timeoutMs.optional(),
   minUsefulMs: ms.optional(),

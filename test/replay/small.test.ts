@@ -59,6 +59,14 @@ describe("the tail at scale", () => {
   row("5", "extra requests", 0.015, 0.03, () => mean("tail-at-scale", "extraRequests"));
 });
 
+describe("tied requests", () => {
+  row("5", "P99 from one of two replicas, ms", 20, 30, () => mean("tied-requests", "p99OneMs"));
+  row("5", "with a copy after 1 ms", 14, 19, () => mean("tied-requests", "p99HedgedMs"));
+  row("5", "each is served", 1.6, 1.75, () => mean("tied-requests", "servedHedged"));
+  row("5", "with the two tied", 17, 21, () => mean("tied-requests", "p99TiedMs"));
+  row("5", "each is served", 1, 1.05, () => mean("tied-requests", "servedTied"));
+});
+
 it("gives the same figures for the same seed", () => {
   for (const scenario of SCENARIOS.filter(({ name }) => name !== "semian-probes"))
     expect(scenario.run(3), scenario.name).toEqual(scenario.run(3));

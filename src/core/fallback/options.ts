@@ -2,7 +2,7 @@
 import type { Attempt } from "../attempt.ts";
 import type { Failed, Rejected } from "../call.ts";
 import { OptionError } from "../errors.ts";
-import { checkFunction, checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
+import { checkBoolean, checkFunction, checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
 import { StaleAnswers } from "./stale.ts";
 
 /** Makes the substitute answer. It sees what it replaces. */
@@ -80,13 +80,11 @@ export function fallbackSettings(option: FallbackOption, field: string): Fallbac
   const options = typeof option === "function" ? { run: option } : option;
   const { run, kept } = substituteOf(options, field);
   const reserveMs = checkMs(`${field}.reserveMs`, orDefault(options.reserveMs, 0));
-  const permanent = orDefault(options.permanent, false);
-  if (typeof permanent !== "boolean") throw new OptionError(`${field}.permanent`, permanent, "true or false");
   return {
     run,
     kept,
     reserveMs,
-    permanent,
+    permanent: checkBoolean(`${field}.permanent`, orDefault(options.permanent, false)),
     timeoutMs: checkMs(`${field}.timeoutMs`, orDefault(options.timeoutMs, reserveMs || 100), { min: 1 }),
     exercise: checkNumber(`${field}.exercise`, orDefault(options.exercise, 0), { max: 1 }),
   };
