@@ -26,9 +26,9 @@ const TOO_LITTLE_TIME: Rejected = rejected("deadline", "too little time left");
 
 /** One attempt of a call. The work receives it; what it may do with it is in `work-view.ts`. */
 export class Attempt extends WorkView implements Task {
-  readonly leaf: Leaf;
+  override readonly leaf: Leaf;
   override state: AttemptState = "new";
-  private maker: Process | null;
+  protected override maker: Process | null;
   private readonly work: unknown;
   private workEnded = false;
   /** Why it was given up while something of it was alive; null if it was not. */
@@ -169,9 +169,11 @@ export class Attempt extends WorkView implements Task {
     if (this.workEnded || this.live === 0) return;
     this.workEnded = true;
     const outermost = this.runtime.loop.enter();
-    this.live--;
-    if (outcome !== null && this.state === "sent") this.report(outcome);
-    else if (this.live === 0) this.ended();
+    if (outcome === null || this.state !== "sent") this.endOne();
+    else {
+      this.live--;
+      this.report(outcome);
+    }
     this.runtime.loop.leave(outermost);
   }
 
@@ -208,8 +210,13 @@ export class Attempt extends WorkView implements Task {
     if (sent && this.leaf.budget !== null) this.leaf.budget.settled(exit, this.token);
     if (this.runtime.sink !== null) tellAnswered(this, exit, evidence.ending, sent);
     if (this.live === 0) this.ended();
-    else if (exit.kind !== "ok") this.abandon(exit);
+    else this.goesOn(exit);
     if (maker !== null) maker.answered(this, exit);
+  }
+
+  private goesOn(exit: Exit): void {
+    if (this.live === this.nested) this.ownEnded();
+    if (exit.kind !== "ok") this.abandon(exit);
   }
 
   private countSent(limit: number): void {
@@ -233,7 +240,7 @@ export class Attempt extends WorkView implements Task {
     this.state = "ended";
     this.runtime.cancel(this);
     this.release();
-    if (this.outer !== null && this.sentAt >= 0) this.outer.endOne();
+    if (this.sentAt >= 0) this.leaveOuter();
     if (this.abandonedFor !== null) this.abandonedEnded();
   }
 

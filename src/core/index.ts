@@ -2,14 +2,8 @@
 export type { AbortTarget } from "./abort.ts";
 export { AdaptiveThrottleGuard, adaptiveThrottle } from "./adaptive-throttle/guard.ts";
 export { AdaptiveThrottle, type AdaptiveThrottleOptions } from "./adaptive-throttle/machine.ts";
-export {
-  Admission,
-  type Admitter,
-  type Asking,
-  EXPIRED,
-  type Permit,
-  type Plan,
-} from "./admission.ts";
+export { Admission, EXPIRED, type Plan } from "./admission.ts";
+export type { Admitter, Asking, Holds, Permit } from "./admitter.ts";
 export { Attempt } from "./attempt.ts";
 export {
   type AwsBackoffOptions,
@@ -65,6 +59,7 @@ export {
   windowShare,
 } from "./budget/presets.ts";
 export { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
+export { KeyedBulkheads } from "./bulkhead/keyed.ts";
 export { Gate, type GateState } from "./bulkhead/machine.ts";
 export {
   type AttemptKind,
@@ -172,7 +167,7 @@ export {
 export { type Answer, CallProcess, type Process } from "./progress.ts";
 export { AdmissionQueue, type Entry, type QueueOptions } from "./queue/machine.ts";
 export { hash32, type Random, SeededRandom } from "./random.ts";
-export { RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
+export { KeyedRateLimits, RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
 export { type RateOptions, TokenBucket } from "./rate-limit/machine.ts";
 export { RetryGuard, retry } from "./retry/guard.ts";
 export { type Again, type RetryOptions, RetryPolicy } from "./retry/machine.ts";

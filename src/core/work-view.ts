@@ -5,14 +5,20 @@
 import { Abort, type AbortTarget } from "./abort.ts";
 import { Admission } from "./admission.ts";
 import type { Exit } from "./call.ts";
+import { OptionError } from "./errors.ts";
+import type { Leaf } from "./leaf.ts";
+import type { CallProcess, Process } from "./progress.ts";
 
 /** `waiting` for a place, `admitted` but not yet started, `sent`, `answered`, and last `ended`. */
 export type AttemptState = "new" | "waiting" | "admitted" | "sent" | "answered" | "ended";
 
 /** The side of an attempt that its work uses. The fields are the attempt's: here they cost no constructor. */
 export abstract class WorkView extends Admission {
+  declare readonly leaf: Leaf;
   declare state: AttemptState;
   declare protected abandonedFor: Exit | null;
+  /** Who is told how it was answered; null afterwards. */
+  declare protected maker: Process | null;
   /** Made when the work asks to hear of its end. */
   declare protected abort: Abort | AbortTarget | null;
 
@@ -71,4 +77,26 @@ export abstract class WorkView extends Admission {
     tie.started();
     this.runtime.loop.leave(outermost);
   }
+
+  /**
+   * Where to send it: one of `destinations`, at random among those to which no other attempt of the call was sent, so
+   * that a retry or a hedge meets another failure domain; among all when none is left. Give names, or the same objects
+   * each time (`===`). Throws an `OptionError` for an empty list.
+   */
+  choose<D>(destinations: readonly D[]): D {
+    if (!Array.isArray(destinations) || destinations.length === 0)
+      throw new OptionError("destinations", destinations, "a list that is not empty");
+    const { leaf, maker } = this;
+    const tried = maker === null ? [] : triedBy(maker.root);
+    const fresh = destinations.filter((each) => !tried.includes(each));
+    const from = fresh.length > 0 ? fresh : destinations;
+    const chosen = from[Math.floor(leaf.destinations.next() * from.length)] as D;
+    tried.push(chosen);
+    return chosen;
+  }
+}
+
+function triedBy(call: CallProcess): unknown[] {
+  call.tried ??= [];
+  return call.tried;
 }

@@ -10,6 +10,7 @@ import type { KeyedBreakers } from "../core/breaker/guard.ts";
 import type { CircuitBreaker } from "../core/breaker/machine.ts";
 import type { Budget } from "../core/budget/budget.ts";
 import type { Bulkhead } from "../core/bulkhead/guard.ts";
+import type { KeyedBulkheads } from "../core/bulkhead/keyed.ts";
 import { type Exit, type Failed, type Outcome, PLAIN_CALL, type Rejected } from "../core/call.ts";
 import { RefusedError } from "../core/errors.ts";
 import type { DefaultFallback, FallbackOptions } from "../core/fallback/options.ts";
@@ -21,7 +22,7 @@ import {
   type OperationPolicy,
 } from "../core/policy.ts";
 import type { Answer, CallProcess } from "../core/progress.ts";
-import type { RateLimit } from "../core/rate-limit/guard.ts";
+import type { KeyedRateLimits, RateLimit } from "../core/rate-limit/guard.ts";
 import type { Runtime } from "../core/runtime.ts";
 import { plain } from "../core/timed-out.ts";
 import { type CallOptions, checkCall, fieldsOf } from "./call-options.ts";
@@ -54,12 +55,16 @@ export interface Operation<F = never, Raw = false> {
 /** A dependency of this process. */
 export interface Dependency {
   readonly name: string;
-  /** The cap shared by its operations, or null. */
+  /** The cap shared by its operations; null without one, and where there is one for each key. */
   readonly bulkhead: Bulkhead | null;
+  /** Its caps by key; null without them. */
+  readonly bulkheads: KeyedBulkheads | null;
   /** The budget shared by its operations, or null. */
   readonly budget: Budget | null;
-  /** The quota shared by its operations, or null. */
+  /** The quota shared by its operations; null without one, and where there is one for each key. */
   readonly rateLimit: RateLimit | null;
+  /** Its quotas by key; null without them. */
+  readonly rateLimits: KeyedRateLimits | null;
   /** The throttle shared by its operations, or null. */
   readonly adaptiveThrottle: AdaptiveThrottleGuard | null;
   /** Makes a guarded operation. Throws an `OptionError` that names the field for a wrong option. */
@@ -86,8 +91,10 @@ export function dependency(options: DependencyOptions, runtime: Runtime = theHos
   return {
     name: policy.name,
     bulkhead: policy.bulkhead,
+    bulkheads: policy.bulkheads,
     budget: policy.budget,
     rateLimit: policy.rateLimit,
+    rateLimits: policy.rateLimits,
     adaptiveThrottle: policy.adaptiveThrottle,
     operation: (name: string, settings: OperationOptions = {}) => operation(policy.operation(name, settings)),
   } as Dependency;
@@ -147,7 +154,8 @@ class Shell {
     if (fired !== undefined) return Promise.reject(fired.reason);
     const fields = fieldsOf(options, parent?.call ?? request?.fields ?? PLAIN_CALL);
     const until = Math.min(deadline, parent?.deadline ?? Infinity, request?.deadline ?? Infinity);
-    return promiseOf(this.policy.start(work, fields, until, null), signals, asOutcome);
+    const outer = parent !== undefined && parent.live > 0 ? parent : null;
+    return promiseOf(this.policy.start(work, fields, until, null, outer), signals, asOutcome);
   }
 
   /** Answers a call that was refused before it was made. */

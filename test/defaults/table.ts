@@ -126,6 +126,7 @@ export const DEFAULTS: readonly Default[] = [
   // hedge
   row("HedgeOptions.delayMs", "none", GIVEN, () => seen.missed(() => new Lab().stack([hedge({} as never)]))),
   row("HedgeOptions.attempts", "2", 2, () => new HedgePolicy({ delayMs: 10 }).attempts),
+  row("HedgeOptions.tied", "false", false, () => new HedgePolicy({ delayMs: 1 }).tied),
   row("HedgeOptions.quietMs", "1,000", [true, false], () => {
     const policy = new HedgePolicy({ delayMs: 10 });
     policy.overloaded(0, 0);
@@ -236,6 +237,7 @@ export const DEFAULTS: readonly Default[] = [
     Infinity,
     () => seen.onePlace().reclaimAbandonedAfterMs,
   ),
+  row("BulkheadOptions.holds", "subtree", "subtree", () => seen.onePlace().holds),
   row("QueueOptions.maxWaiting", "0", 0, seen.mayWait),
   row("QueueOptions.maxWaitMs", "1,000", 1_000, seen.waitEndsAt),
   row("QueueOptions.maxBytes", "Infinity", Infinity, () => new AdmissionQueue().maxBytes),

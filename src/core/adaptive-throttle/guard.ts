@@ -1,5 +1,6 @@
 /** The adaptive throttle as an admitter: asks `machine.ts`, and tells it what became of every call. */
-import type { Admission, Admitter, Permit } from "../admission.ts";
+import type { Admission } from "../admission.ts";
+import type { Admitter, Permit } from "../admitter.ts";
 import { type Rejected, rejected } from "../call.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Runtime } from "../runtime.ts";

@@ -1,5 +1,6 @@
 /** The breaker as an admitter: asks `machine.ts`, hands out permits, and reports changes of state. */
-import type { Admission, Admitter, Asking, Permit } from "../admission.ts";
+import type { Admission } from "../admission.ts";
+import type { Admitter, Asking, Permit } from "../admitter.ts";
 import { type Rejected, rejected } from "../call.ts";
 import { callEvent, guardEvent } from "../events.ts";
 import type { Evidence } from "../evidence.ts";

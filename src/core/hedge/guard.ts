@@ -76,7 +76,7 @@ export class HedgeGuard implements Sequence {
     if (begun) return BEGUN;
     const step = first?.fiber.step;
     if (!(step instanceof Attempt) || step.state !== "sent" || step.kind === "fallback") return NOT_SENT;
-    for (let within: Admission | null = step; within !== null; within = within.outer) {
+    for (let within: Admission | null = step; within !== null; within = around(within)) {
       if (within.kind === "probe") return PROBE;
     }
     if (this.policy.isQuiet(now)) return QUIET;
@@ -109,6 +109,11 @@ function emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {
   if (runtime.sink === null) return;
   const body = { type: "hedge.stopped", by: refusal.by, reason: refusal.reason } as const;
   runtime.emit(callEvent(plan.call, runtime.now(), body));
+}
+
+/** The sequence around it, if the same call's: an attempt around a call is another dependency's business. */
+function around({ outer }: Admission): Admission | null {
+  return outer instanceof Attempt ? null : outer;
 }
 
 /** One of the attempts that run for a call. */
