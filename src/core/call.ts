@@ -106,6 +106,12 @@ export function failed(
   };
 }
 
+/** How the later of two attempts of a call ended; what the earlier one may have done, the call may have done. */
+export function after(earlier: Exit | null, exit: Exit): Exit {
+  if (exit.kind !== "failed" || exit.effect === "unknown") return exit;
+  return earlier?.kind === "failed" && earlier.effect === "unknown" ? { ...exit, effect: "unknown" } : exit;
+}
+
 /** A local refusal. Where nothing in it varies, prepare one and hand it out again and again. */
 export function rejected(by: string, reason: string, retryAfterMs?: number): Rejected {
   return { kind: "rejected", by, reason, retryAfterMs };

@@ -9,6 +9,7 @@ import type { Admission, Plan } from "./admission.ts";
 import { Attempt } from "./attempt.ts";
 import type { Token } from "./budget/budget.ts";
 import {
+  after,
   type Call,
   type CallFields,
   type Exit,
@@ -107,10 +108,11 @@ export class FusedCall extends CallProcess implements Plan {
     attempt.begin(now);
   }
 
-  private afterFailure(exit: Exit): void {
+  private afterFailure(last: Exit): void {
     const { retry } = this.policy;
-    if (retry === null || this.because !== null) return this.conclude(exit);
+    if (retry === null || this.because !== null) return this.conclude(last);
     const { repeat } = this;
+    const exit = repeat === null ? last : after(repeat.failure, last);
     if (exit.kind === "rejected" && repeat !== null) return this.conclude(reported(repeat.failure, exit));
     const now = this.runtime.now();
     const number = repeat === null ? 1 : repeat.number;

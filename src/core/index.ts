@@ -86,6 +86,7 @@ export { AWS_THROTTLING, AWS_TRANSIENT, awsMeaning, judgeAws } from "./classifie
 export { GRPC_STATUS, grpcMeaning, grpcPushback, judgeGrpc } from "./classifiers/grpc.ts";
 export type { Meaning } from "./classifiers/meaning.ts";
 export { judgeRedis, REDIS_REPLY, redisMeaning } from "./classifiers/redis.ts";
+export { type Soundness, validating } from "./classifiers/validating.ts";
 export { type ClassifiedError, classify, FAILURE } from "./classify.ts";
 export { CoalesceGuard, coalesce } from "./coalesce/guard.ts";
 export { type CoalesceOptions, CoalescePolicy } from "./coalesce/machine.ts";
@@ -118,6 +119,7 @@ export {
   PlimsollError,
   RefusedError,
   TimeoutError,
+  UnsoundReplyError,
 } from "./errors.ts";
 export {
   type BreakerStateName,
@@ -133,11 +135,15 @@ export { FallbackGuard, fallback } from "./fallback/guard.ts";
 export {
   type DefaultFallback,
   defaultValue,
+  type ElsewhereFallback,
+  elsewhere,
   type FallbackCommonOptions,
   type FallbackFunction,
   type FallbackOption,
   type FallbackOptions,
   type FallbackSpec,
+  type NotExecuted,
+  notExecuted,
   type StaleOptions,
   stale,
 } from "./fallback/options.ts";

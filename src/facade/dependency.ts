@@ -13,7 +13,7 @@ import type { Bulkhead } from "../core/bulkhead/guard.ts";
 import type { KeyedBulkheads } from "../core/bulkhead/keyed.ts";
 import { type Exit, type Failed, type Outcome, PLAIN_CALL, type Rejected } from "../core/call.ts";
 import { RefusedError } from "../core/errors.ts";
-import type { DefaultFallback, FallbackOptions } from "../core/fallback/options.ts";
+import type { DefaultFallback, ElsewhereFallback, FallbackOptions } from "../core/fallback/options.ts";
 import type { Judge } from "../core/leaf.ts";
 import {
   type DependencyOptions,
@@ -79,7 +79,8 @@ export type WithFallback<F> = OperationOptions & {
   readonly fallback:
     | ((because: Failed | Rejected, attempt: Attempt) => F | PromiseLike<F>)
     | (FallbackOptions & { run(because: Failed | Rejected, attempt: Attempt): F | PromiseLike<F> })
-    | DefaultFallback<F>;
+    | DefaultFallback<F>
+    | ElsewhereFallback<F | PromiseLike<F>>;
 };
 
 /** Options with a judge of one's own. */

@@ -9,7 +9,7 @@
 import type { Admission, Plan } from "../admission.ts";
 import { Attempt } from "../attempt.ts";
 import type { Budget, Token } from "../budget/budget.ts";
-import { type Exit, type Failed, type Rejected, rejected } from "../call.ts";
+import { after, type Exit, type Failed, type Rejected, rejected } from "../call.ts";
 import type { Fiber, Next, Sequence, Step, Steps } from "../driver.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
@@ -50,7 +50,7 @@ export class HedgeGuard implements Sequence {
           this.learn(end, now);
           if (end.exit.kind === "ok") return end.exit;
           // A hedge that was refused here has sent nothing, and says nothing about the call.
-          if (last === null || end.exit.kind !== "rejected") last = end.exit;
+          if (last === null || end.exit.kind !== "rejected") last = after(last, end.exit);
           mayHedge = false;
         } else mayHedge = this.hedge(race, plan, now);
       }
