@@ -163,6 +163,8 @@ export {
   checkOneOf,
   type Range,
 } from "./options.ts";
+export { PartialBreakerGuard, partialBreaker } from "./partial-breaker/guard.ts";
+export { PartialBreaker, type PartialBreakerOptions } from "./partial-breaker/machine.ts";
 export { nextDue, stableOffset } from "./periodic/machine.ts";
 export {
   type DependencyOptions,
@@ -180,6 +182,7 @@ export { type Again, type RetryOptions, RetryPolicy } from "./retry/machine.ts";
 export { type Room, Wait } from "./room.ts";
 export { Run } from "./run.ts";
 export { type Context, type EventSink, MAX_TIMER_MS, Runtime, Timer } from "./runtime.ts";
+export { type Share, ShareGuard } from "./share.ts";
 export {
   type Binding,
   type Guard,

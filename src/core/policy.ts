@@ -33,6 +33,8 @@ import {
   checkOneOf,
   orDefault,
 } from "./options.ts";
+import { partialBreaker } from "./partial-breaker/guard.ts";
+import type { PartialBreakerOptions } from "./partial-breaker/machine.ts";
 import type { Answer, CallProcess } from "./progress.ts";
 import { KeyedRateLimits, RateLimit, type RateLimitOptions } from "./rate-limit/guard.ts";
 import { retry } from "./retry/guard.ts";
@@ -77,6 +79,8 @@ export interface OperationOptions {
   readonly retry?: RetryOptions;
   /** Stops calls to what plainly fails; `{}` for all defaults. */
   readonly breaker?: BreakerOptions & ByKey;
+  /** In place of a breaker: refuses as large a share of the calls as the failures ask for; `{}` for all defaults. */
+  readonly partialBreaker?: PartialBreakerOptions;
   /** A cap of its own, beside the dependency's. */
   readonly bulkhead?: BulkheadOptions & ByKey;
   /** A quota of its own, beside the dependency's. */
@@ -104,6 +108,7 @@ const OPERATION_KEYS = [
   "coalesce",
   "retry",
   "breaker",
+  "partialBreaker",
   "adaptiveThrottle",
   "rateLimit",
   "bulkhead",
@@ -183,6 +188,8 @@ export class OperationPolicy {
     const { idempotent = false, totalTimeoutMs, minUsefulMs, classify: judge } = options;
     checkBoolean(`${field}.idempotent`, idempotent);
     if (options.decides !== undefined) checkDecides(options, field);
+    if (options.breaker !== undefined && options.partialBreaker !== undefined)
+      throw new OptionError(`${field}.partialBreaker`, options.partialBreaker, "nothing beside a breaker");
     this.dependency = dependency;
     this.name = name;
     if (options.breaker !== undefined) checkObject(`${field}.breaker`, options.breaker);
@@ -236,6 +243,8 @@ export class OperationPolicy {
     if (options.hedge !== undefined) guards.push(hedge(options.hedge, `${field}.hedge`));
     if (this.breaker !== null) guards.push(breaker(this.breaker));
     else if (this.breakers !== null) guards.push(this.breakers);
+    if (options.partialBreaker !== undefined)
+      guards.push(partialBreaker(options.partialBreaker, `${field}.partialBreaker`));
     const { adaptiveThrottle: shared, runtime } = this.dependency;
     const quota = this.dependency.rateLimit ?? this.dependency.rateLimits;
     const cap = this.dependency.bulkhead ?? this.dependency.bulkheads;

@@ -57,6 +57,17 @@ export const adaptiveThrottle: z.ZodType = z.strictObject({
   rejects: oneOf("overload", "failures").optional(),
 });
 
+const part = range(0.001, 1).optional();
+
+/** A breaker that opens as far as the dependency fails. */
+const partialBreaker = z.strictObject({
+  usualFailureRate: range(0, 0.5).optional(),
+  intervalMs: range(1, 360_000).optional(),
+  rise: part,
+  fall: part,
+  maxRefused: range(0.001, 0.999).optional(),
+});
+
 /** What repeats may cost. */
 export const budget: z.ZodType = z.union(
   [
@@ -212,6 +223,7 @@ export const guards: z.ZodType = z.strictObject({
     })
     .optional(),
   breaker: breaker.optional(),
+  partialBreaker: partialBreaker.optional(),
   adaptiveThrottle: adaptiveThrottle.optional(),
   rateLimit: rateLimit.optional(),
   bulkhead: bulkhead.optional(),

@@ -32,6 +32,7 @@ import {
   type LiveDelayOptions,
   latencyAimd,
   type OperationOptions,
+  PartialBreaker,
   type Perform,
   PLAIN_CALL,
   type ReopenOptions,
@@ -346,4 +347,27 @@ export function checkpoints(): unknown[] {
   } finally {
     clock.mockRestore();
   }
+}
+
+/** What a partial breaker refuses after so many ms, when a call has failed at 0. */
+export function partialShare(afterMs: number): number {
+  const breaker = new PartialBreaker({}, 0);
+  breaker.record(true, 0);
+  return breaker.refusedShare(afterMs);
+}
+
+/** What one refuses after a second of 100 calls of which so many failed, for each number. */
+export function partialShares(failing: readonly number[]): number[] {
+  return failing.map((failures) => {
+    const breaker = new PartialBreaker({}, 0);
+    for (let i = 0; i < 100; i++) breaker.record(i < failures, 0);
+    return breaker.refusedShare(1_000);
+  });
+}
+
+/** What is left, to a thousandth, of the most that one refuses, an interval after its failures were forgotten. */
+export function partialFall(): number {
+  const breaker = new PartialBreaker({}, 0);
+  for (let at = 0; at < 30; at++) breaker.record(true, at * 1_000);
+  return Math.round(1_000 * breaker.refusedShare(40_000)) / 1_000;
 }

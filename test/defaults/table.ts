@@ -15,6 +15,7 @@ import {
   hedge,
   jittered,
   Keyed,
+  PartialBreaker,
   RateLimit,
   RetryBudget,
   RetryPolicy,
@@ -259,6 +260,16 @@ export const DEFAULTS: readonly Default[] = [
   }),
   row("AdaptiveThrottleOptions.maxRefused", "0.95", 0.95, () => new AdaptiveThrottle({}, 0).maxRefused),
   row("AdaptiveThrottleOptions.rejects", "overload", "overload", () => new AdaptiveThrottle({}, 0).rejects),
+
+  row("OperationOptions.partialBreaker", "none", [], () => seen.attemptOf().leaf.run.admitters),
+  row("PartialBreakerOptions.usualFailureRate", "0.01", [0, 0.005], () => seen.partialShares([1, 2])),
+  row("PartialBreakerOptions.intervalMs", "1,000", [0, 0.495], () => [
+    seen.partialShare(999),
+    seen.partialShare(1_000),
+  ]),
+  row("PartialBreakerOptions.rise", "0.5", 0.495, () => seen.partialShare(1_000)),
+  row("PartialBreakerOptions.fall", "0.1", 0.889, seen.partialFall),
+  row("PartialBreakerOptions.maxRefused", "0.99", 0.99, () => new PartialBreaker({}, 0).maxRefused),
 
   // fallback
   row("FallbackOptions.run", "none", GIVEN, () =>

@@ -1,5 +1,6 @@
 /** The small scenarios, by name. */
 import { CONTENTION, RETRY_DEPTH, SEMIAN_PROBES, TAIL_AT_SCALE } from "./multiplied.ts";
+import { PARTIAL } from "./partial.ts";
 import type { Scenario } from "./scenario.ts";
 import { TIED } from "./tied.ts";
 import { JITTER, PERIODIC_OFFSET, PERIODIC_SAME, PROBE_HERD } from "./waves.ts";
@@ -17,4 +18,5 @@ export const SCENARIOS: readonly Scenario[] = [
   CONTENTION,
   TAIL_AT_SCALE,
   TIED,
+  PARTIAL,
 ];
