@@ -64,7 +64,7 @@ export class BreakerGuard implements Admitter {
   get mayRefuse(): boolean {
     const { mode, state } = this.machine;
     if (mode !== "enforce") return mode === "forcedOpen";
-    return state.name !== "closed" || (this.machine.policy.rampMs > 0 && state.since > -Infinity);
+    return state.name !== "closed" || (this.machine.policy.rampMs > 0 && state.since !== null);
   }
 
   check(asking: Asking, now: number): Rejected | null {

@@ -15,7 +15,7 @@ import { checkMs, checkNumber, orDefault } from "../options.ts";
 
 /** How many keys are kept, and how long without use. */
 export interface KeyedOptions {
-  /** Keys kept at most, 2 to 10,000,000, whole. Default 10,000 (our choice: about 5 MB of breakers with a window of 100). */
+  /** Keys kept at most, 2 to 10,000,000, whole. Default 10,000 (our choice: about 4 MB of breakers). */
   readonly maxKeys?: number;
   /** A key may be forgotten after this long without use, in ms, 1 to 2^31 − 1. Default 600,000 (our choice). */
   readonly idleMs?: number;
