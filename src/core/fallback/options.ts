@@ -52,7 +52,7 @@ export type NotExecuted = Rejected | (Failed & { readonly effect: "none" });
 /** Sends what certainly did not run to another provider. It is not tried on purpose: what was done is not done again. */
 export interface ElsewhereFallback<V> extends Omit<FallbackCommonOptions, "exercise"> {
   readonly kind: "elsewhere";
-  run(because: NotExecuted, attempt: Attempt): V;
+  send(because: NotExecuted, attempt: Attempt): V;
 }
 
 /** A fallback of a kind; make one with `stale`, `defaultValue` or `elsewhere`. */
@@ -80,10 +80,10 @@ export function defaultValue<V>(value: V, options: FallbackCommonOptions = {}): 
  * Source: the resilience notes, §03.
  */
 export function elsewhere<V>(
-  run: (because: NotExecuted, attempt: Attempt) => V,
+  send: (because: NotExecuted, attempt: Attempt) => V,
   options: Omit<FallbackCommonOptions, "exercise"> = {},
 ): ElsewhereFallback<V> {
-  return { kind: "elsewhere", run, ...options };
+  return { kind: "elsewhere", send, ...options };
 }
 
 /** Whether it certainly did not run, so that it may be done elsewhere. */
@@ -140,9 +140,9 @@ function substituteOf(
     return { run: () => value, kept: null };
   }
   if (kind === "elsewhere") {
-    checkKeys(field, options, ["kind", "run", ...COMMON.filter((key) => key !== "exercise")]);
-    const { run } = options as ElsewhereFallback<unknown>;
-    return { run: checkFunction(`${field}.run`, run) as FallbackFunction, kept: null };
+    checkKeys(field, options, ["kind", "send", ...COMMON.filter((key) => key !== "exercise")]);
+    const { send } = options as ElsewhereFallback<unknown>;
+    return { run: checkFunction(`${field}.send`, send) as FallbackFunction, kept: null };
   }
   if (kind !== "stale")
     throw new OptionError(`${field}.kind`, kind, '"stale", "default" or "elsewhere", or leave it out');
