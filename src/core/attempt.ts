@@ -79,9 +79,9 @@ export class Attempt extends WorkView implements Task {
     else this.judged({ value });
   }
 
-  /** The work has thrown. Only the first end counts. */
-  fail(error: unknown): void {
-    this.judged({ error });
+  /** The work has thrown; `exhausted` if a call within it has tried again. Only the first end counts. */
+  fail(error: unknown, exhausted = false): void {
+    this.judged({ error }, exhausted);
   }
 
   /** Gives the attempt up. Its maker hears of it, and so the call is cancelled, unless that has ended already. */
@@ -147,10 +147,11 @@ export class Attempt extends WorkView implements Task {
   }
 
   /** Lets the judge speak first: it may be the user's, may throw, and may cancel this very call. */
-  private judged(result: Result): void {
+  private judged(result: Result, exhausted = false): void {
     if (this.state !== "sent" || this.workEnded) return this.workDone(null);
     const outermost = this.runtime.loop.enter();
-    this.workDone(this.judge(result));
+    const outcome = this.judge(result);
+    this.workDone(exhausted && outcome.kind === "failed" ? { ...outcome, exhausted } : outcome);
     this.runtime.loop.leave(outermost);
   }
 

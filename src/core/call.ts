@@ -52,6 +52,8 @@ export interface Failed {
   readonly pushback?: Pushback | undefined;
   /** How far it got: `unsent` never left, `timeout` ran its full time, `clipped` ended at the call's deadline. */
   readonly ended?: "unsent" | "timeout" | "clipped" | undefined;
+  /** A guarded call within the work has failed with this error after it had tried again, or decided not to. */
+  readonly exhausted?: true;
   /** The local refusal that prevented another attempt, when one did. */
   readonly stoppedBy?: Rejected | undefined;
 }

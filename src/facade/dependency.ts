@@ -27,6 +27,7 @@ import type { Runtime } from "../core/runtime.ts";
 import { plain } from "../core/timed-out.ts";
 import { type CallOptions, checkCall, fieldsOf } from "./call-options.ts";
 import { type Ambient, ambient, theHost } from "./host.ts";
+import { giveUpOn } from "./nested-retries.ts";
 import { performPromise, type Work } from "./perform.ts";
 import { follow, unfollow } from "./signals.ts";
 
@@ -228,6 +229,9 @@ function settled(exit: Exit, call: CallProcess, asOutcome: boolean): unknown {
 }
 
 function errorOf({ dependency, operation }: CallProcess, exit: Exclude<Exit, { kind: "ok" }>): unknown {
-  if (exit.kind === "failed") return exit.error;
+  if (exit.kind === "failed") {
+    if (exit.stoppedBy !== undefined) giveUpOn(exit.error);
+    return exit.error;
+  }
   return exit.kind === "cancelled" ? exit.reason : new RefusedError(dependency, operation, exit);
 }

@@ -50,7 +50,7 @@ import {
 } from "../../src/facade/index.ts";
 import { checkpoint } from "../../src/index.node.ts";
 import { VirtualRuntime } from "../../src/testing/index.ts";
-import { fault, Lab } from "../lib/lab.ts";
+import { fault, Lab, only } from "../lib/lab.ts";
 
 /** The name of the error with which an option that must be given is missed; "accepted" if it is not. */
 export function missed(make: () => unknown): string {
@@ -370,4 +370,12 @@ export function partialFall(): number {
   const breaker = new PartialBreaker({}, 0);
   for (let at = 0; at < 30; at++) breaker.record(true, at * 1_000);
   return Math.round(1_000 * breaker.refusedShare(40_000)) / 1_000;
+}
+
+/** Why a retry does not repeat what a call further down has given up on. */
+export function nestedRetry(): string | undefined {
+  const lab = new Lab();
+  const stack = lab.stack([retry({ backoff: immediately })]);
+  const call = lab.start(stack, (attempt) => attempt.fail(new Error("from below"), true));
+  return only(call, "failed").stoppedBy?.reason;
 }

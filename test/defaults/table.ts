@@ -87,6 +87,7 @@ export const DEFAULTS: readonly Default[] = [
   // retry and backoff
   row("RetryOptions.attempts", "3", 3, () => new RetryPolicy({}, null, 0).attempts),
   row("RetryOptions.backoff", "fullJitter()", [25, 50, 10_000], () => seen.waits()),
+  row("RetryOptions.nested", "refuse", "tried again further down", seen.nestedRetry),
   row("RetryOptions.only", "all failures that may be repeated", 3, () =>
     seen.attemptsOf({ idempotent: true, retry: {} }),
   ),
