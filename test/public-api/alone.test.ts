@@ -39,11 +39,20 @@ const programs: Record<string, string> = {
     const one = pool.operation("one", { attemptTimeoutMs: 20000 });
     console.log(await one((connection) => connection.query("select 1")).then(() => "whole", (error) => error.code));
     await pool.end();`,
+  "plimsoll/redis": `
+    import { Redis } from "ioredis";
+    import { guardedRedis, NO_REPEATS } from "plimsoll/redis";
+    // Port 1 of loopback is nobody's, and this client does not try twice.
+    const client = new Redis({ ...NO_REPEATS, port: 1, lazyConnect: true, retryStrategy: () => null });
+    client.on("error", () => {});
+    const one = guardedRedis(client, { name: "cache" }).operation("one", { attemptTimeoutMs: 20000 });
+    console.log(await one((redis) => redis.get("one")).catch((error) => error.reason));`,
 };
 const said: Record<string, string> = {
   "plimsoll/undici": "whole",
   "plimsoll/http": "whole",
   "plimsoll/pg": "ECONNREFUSED",
+  "plimsoll/redis": "closed",
 };
 
 it.each(Object.keys(programs))("%s works in a program that imports no other entry", (entry) => {
