@@ -12,6 +12,7 @@ import type { Command } from "ioredis";
 import type { Attempt } from "../../core/attempt.ts";
 import type { Effect } from "../../core/call.ts";
 import { redisMeaning } from "../../core/classifiers/redis.ts";
+import { endOf } from "../end-of.ts";
 import { type Door, MARGIN_MS } from "./door.ts";
 import { isReply, LOST, mark, NO_REPLY, refused, TOO_LATE } from "./failure.ts";
 import type { RedisClient } from "./options.ts";
@@ -113,7 +114,7 @@ class Lease<C extends RedisClient> implements ProxyHandler<C> {
     }
     const leftMs = attempt.timeLeftMs;
     if (leftMs <= MARGIN_MS)
-      return refused(attempt, TOO_LATE, { class: "transient", effect, ended: "clipped" });
+      return refused(attempt, TOO_LATE, { class: "transient", effect, ended: endOf(attempt) });
     const wrong = alone ? misused(command, leftMs) : null;
     return wrong === null ? null : mark(new Error(wrong), { class: "permanent", effect, pushback: "never" });
   }

@@ -72,6 +72,39 @@ it("sends nothing more for an attempt that is over", async () => {
   await until(() => cache.dependency.bulkhead?.gate.held === 0);
 });
 
+it("does not begin for a caller who leaves just when the client is ready", async () => {
+  const server = await startRedis();
+  const cache = await server.guarded();
+  const write = cache.operation("write");
+  await server.kill();
+  await until(() => cache.client.status !== "ready");
+  const gone = new AbortController();
+  let begun = false;
+  const left = write(
+    () => {
+      begun = true;
+    },
+    { signal: gone.signal },
+  );
+  cache.client.once("ready", () => gone.abort(new Error("gone")));
+  await server.start();
+  await expect(left).rejects.toThrow("gone");
+  await sleep(20);
+  expect(begun).toBe(false);
+});
+
+it("sends nothing when the time is over, be the timeout late itself", async () => {
+  const server = await startRedis();
+  const cache = await server.guarded();
+  const write = cache.operation("write", { attemptTimeoutMs: 50 });
+  const outcome = await write.outcome((redis, attempt) => {
+    while (attempt.timeLeftMs > 0);
+    return redis.set("a", "1");
+  });
+  expect(outcome).toMatchObject({ kind: "failed", ended: "timeout" });
+  expect(await server.calls("set")).toBe(0);
+});
+
 it("lets those who wait in by their order, and nobody past them", async () => {
   const server = await startRedis();
   const cache = await server.guarded();
@@ -79,19 +112,15 @@ it("lets those who wait in by their order, and nobody past them", async () => {
   await server.kill();
   await until(() => cache.client.status !== "ready");
   const waiting = [1, 2, 3].map((n) => write((redis) => redis.rpush("order", n)));
-  const started = new Promise<void>((done) => {
-    // Between ioredis's being ready and its saying so.
-    cache.client.on("connect", () => {
-      const look = setInterval(() => {
-        if (cache.client.status !== "ready") return;
-        clearInterval(look);
-        waiting.push(write((redis) => redis.rpush("order", 4)));
-        done();
-      });
+  // Connected, and nobody has been told yet.
+  const fourth = new Promise<void>((done) => {
+    cache.client.prependOnceListener("ready", () => {
+      waiting.push(write((redis) => redis.rpush("order", 4)));
+      done();
     });
   });
   await server.start();
-  await started;
+  await fourth;
   await Promise.all(waiting);
   expect(await server.ask("lrange", "order", 0, -1)).toEqual(["1", "2", "3", "4"]);
 });
@@ -100,14 +129,15 @@ it("a client that was closed, or has given up, keeps nobody waiting", async () =
   const server = await startRedis();
   await server.kill();
   const cache = await server.guarded({}, { lazyConnect: true, retryStrategy: () => null });
-  const read = cache.operation("read", { retry: { attempts: 3 } });
+  const read = cache.operation("read");
+  const again = cache.operation("again", { retry: { attempts: 3 } });
   const closed = { kind: "failed", error: { by: "connection", reason: "closed" }, effect: "none" };
   // The first use connects; there is nobody, and the client is not to try again.
-  expect(await read.outcome((redis) => redis.get("item:7"))).toMatchObject({
+  expect(await read.outcome((redis) => redis.get("item:7"))).toMatchObject(closed);
+  expect(await again.outcome((redis) => redis.get("item:7"))).toMatchObject({
     ...closed,
     stoppedBy: { reason: "told not to" },
   });
-  expect(await read.outcome((redis) => redis.get("item:7"))).toMatchObject(closed);
   expect(cache.waiting).toBe(0);
 });
 

@@ -112,6 +112,17 @@ describe("an error reply", () => {
     expect(outcome).toMatchObject({ effect: "unknown", stoppedBy: { reason: "not repeatable" } });
     expect(await server.ask("get", "count")).toBe("1");
   });
+
+  it("of a script says nothing about what it wrote before it failed", async () => {
+    const server = await startRedis();
+    const cache = await server.guarded();
+    const outcome = await cache.operation("count").outcome(async (redis) => {
+      await redis.eval("redis.call('incr', 'count') return redis.error_reply('ERR no')", 0).catch(() => {});
+      await server.ask("config", "set", "min-replicas-to-write", "1");
+      await redis.set("item:7", "tea"); // NOREPLICAS
+    });
+    expect(outcome).toMatchObject({ class: "transient", effect: "unknown" });
+  });
 });
 
 describe("a connection that is lost", () => {
@@ -166,6 +177,17 @@ describe("a connection that is lost", () => {
     });
     expect(value).toBe("OK");
     expect(await server.calls("set")).toBe(1);
+  });
+
+  it("in this very moment: what is not written any more was not sent", async () => {
+    const server = await startRedis();
+    const cache = await server.guarded();
+    const write = cache.operation("write", { retry: { attempts: 2, backoff: () => 0 } });
+    const value = await write((redis, attempt) => {
+      if (attempt.number === 1) cache.client.disconnect(true); // the client has not said so yet
+      return redis.set("a", "1");
+    });
+    expect(value).toBe("OK");
   });
 
   it("under a pipeline: the attempt has failed, although exec() answers", async () => {

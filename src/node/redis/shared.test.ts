@@ -1,4 +1,5 @@
 // What may be done on a connection that all calls share: pipelines, transactions, scripts, blocking, pub/sub.
+import type { Command } from "ioredis";
 import { expect, it } from "vitest";
 import { sleep, until } from "../../../test/lib/http.ts";
 import { startRedis } from "../../../test/lib/redis.ts";
@@ -35,6 +36,31 @@ it("a pipeline of an attempt that is over is refused whole, and shifts nobody's 
     "3",
   ]);
   expect(await server.ask("keys", "*")).toEqual([]);
+});
+
+it("a pipeline is sent whole although its time runs out while it is being written", async () => {
+  const server = await startRedis();
+  const cache = await server.guarded();
+  const many = cache.operation("many", { attemptTimeoutMs: 50 });
+  await many.outcome((redis, attempt) => {
+    const pipeline = redis.pipeline().set("a", "1").set("b", "2");
+    const [first] = (pipeline as unknown as { _queue: Command[] })._queue;
+    const write = first?.toWritable as Command["toWritable"];
+    Object.assign(first as Command, {
+      toWritable(socket: object) {
+        while (attempt.timeLeftMs > 0);
+        return write.call(first, socket);
+      },
+    });
+    return pipeline.exec();
+  });
+  const echo = cache.operation("echo", { attemptTimeoutMs: 20_000 });
+  expect(await Promise.all([1, 2, 3].map((n) => echo((redis) => redis.echo(`${n}`))))).toEqual([
+    "1",
+    "2",
+    "3",
+  ]);
+  expect(await server.ask("dbsize")).toBe(2);
 });
 
 it("scripts are guarded, be they known to the server or not", async () => {
