@@ -39,6 +39,30 @@ const programs: Record<string, string> = {
     const one = pool.operation("one", { attemptTimeoutMs: 20000 });
     console.log(await one((connection) => connection.query("select 1")).then(() => "whole", (error) => error.code));
     await pool.end();`,
+  "plimsoll/ky": `${server}
+    import ky from "ky";
+    import { guard } from "plimsoll/ky";
+    const { server: backend, origin } = await listening((_, response) => response.end("whole"));
+    const api = guard(ky, { name: "stock", operation: { attemptTimeoutMs: 20000 } });
+    console.log(await api(origin).text());
+    backend.close();
+    backend.closeAllConnections();`,
+  "plimsoll/axios": `${server}
+    import axios from "axios";
+    import { guard } from "plimsoll/axios";
+    const { server: backend, origin } = await listening((_, response) => response.end("whole"));
+    const api = guard(axios, { name: "stock", operation: { attemptTimeoutMs: 20000 } });
+    console.log((await api.get(origin)).data);
+    backend.close();
+    backend.closeAllConnections();`,
+  "plimsoll/got": `${server}
+    import got from "got";
+    import { guard } from "plimsoll/got";
+    const { server: backend, origin } = await listening((_, response) => response.end("whole"));
+    const api = guard(got, { name: "stock", operation: { attemptTimeoutMs: 20000 } });
+    console.log(await api(origin).text());
+    backend.close();
+    backend.closeAllConnections();`,
   "plimsoll/redis": `
     import { Redis } from "ioredis";
     import { guardedRedis, NO_REPEATS } from "plimsoll/redis";
@@ -52,6 +76,9 @@ const said: Record<string, string> = {
   "plimsoll/undici": "whole",
   "plimsoll/http": "whole",
   "plimsoll/pg": "ECONNREFUSED",
+  "plimsoll/ky": "whole",
+  "plimsoll/axios": "whole",
+  "plimsoll/got": "whole",
   "plimsoll/redis": "closed",
 };
 

@@ -18,6 +18,8 @@ it("keeps what the instance is, and leaves the instance as it is", async () => {
   const api = guard(plain, { name: "stock" });
   const reply = await api.get("items/7");
   expect(reply).toMatchObject({ status: 200, data: { left: 7 } });
+  expect(reply.config.signal).toBeUndefined();
+  expect(reply.config.headers.has("x-envoy-attempt-count")).toBe(false);
   expect(seen[0]).toMatchObject({ url: "/items/7", headers: { "x-shop": "basketly" } });
   expect((await plain.get("items/7")).data).toEqual({ left: 7 });
   expect(seen[1]?.headers["x-envoy-attempt-count"]).toBeUndefined();
@@ -61,6 +63,7 @@ it("an interceptor may send the request again, as the caller made it", async () 
   const api = guard(axios, { name: "stock", operation: { attemptTimeoutMs: 20_000 } });
   api.interceptors.response.use(undefined, (error: AxiosError) => {
     if (error.config === undefined) throw error;
+    expect(error.config.signal).toBeUndefined();
     error.config.headers.set("authorization", "new");
     return api.request(error.config);
   });

@@ -15,8 +15,7 @@ import { canRepeat, type ReplyHead } from "../http-clients/meaning.ts";
 import { type HttpClientOptions, Methods } from "../http-clients/methods.ts";
 import { IDEMPOTENCY_KEY } from "../wire/headers.ts";
 
-/** Options of `guard`. */
-export type AxiosGuardOptions = HttpClientOptions;
+export type { HttpClientOptions } from "../http-clients/methods.ts";
 
 /** A reply, and what axios makes of it: a response, or an error that carries it. */
 interface Reply extends ReplyHead {
@@ -28,7 +27,7 @@ interface Reply extends ReplyHead {
  * An axios whose every request is a guarded call, made with the defaults of the one that is given, which stays as it is;
  * interceptors are added to the new one. Throws an `OptionError` for a wrong option.
  */
-export function guard(instance: AxiosInstance, options: AxiosGuardOptions, runtime?: Runtime): AxiosInstance {
+export function guard(instance: AxiosInstance, options: HttpClientOptions, runtime?: Runtime): AxiosInstance {
   const methods = new Methods(options, runtime);
   const { adapter } = instance.defaults;
   const config = { adapter: guarded(methods, (request) => axios.getAdapter(adapter, request)(request)) };
@@ -76,9 +75,7 @@ async function send(
 
 /** With `responseType: "stream"` the attempt lasts as long as the stream. */
 function holdUntilEnd(stream: Readable, attempt: Attempt): void {
-  const release = attempt.hold();
-  finished(stream, release);
-  attempt.onAbort((reason) => stream.destroy(reason instanceof Error ? reason : undefined));
+  finished(stream, attempt.hold()); // axios ends it when the attempt's signal fires
 }
 
 function signalOf({ cancelToken, signal }: InternalAxiosRequestConfig): AbortSignal | undefined {

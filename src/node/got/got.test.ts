@@ -102,6 +102,16 @@ it("tells its listeners of each attempt", async () => {
   const unheard = (): void => void heard.push(0);
   await api(url).on("response", listen).on("response", unheard).off("response", unheard);
   expect(heard).toEqual([500, 500, 200]);
+  let go = (): void => {};
+  const slow = await serve((_, response) => {
+    go = () => response.end();
+  });
+  const asked = api(slow.url);
+  await until(() => slow.seen.length === 1);
+  asked.on("response", listen); // the request is under way
+  go();
+  await asked;
+  expect(heard).toHaveLength(4);
 });
 
 it("streams and pages pass unguarded, and are not repeated by got either", async () => {

@@ -4,8 +4,7 @@ import type { Runtime } from "../../core/runtime.ts";
 import { type HttpClientOptions, Methods } from "../http-clients/methods.ts";
 import { guarded } from "./request.ts";
 
-/** Options of `guard`. */
-export type GotGuardOptions = HttpClientOptions;
+export type { HttpClientOptions } from "../http-clients/methods.ts";
 
 const ALIASES = ["get", "post", "put", "patch", "head", "delete"];
 
@@ -17,7 +16,7 @@ type Call = (url?: unknown, options?: object, defaults?: object) => unknown;
  */
 export function guard<O extends ExtendOptions>(
   got: Got<O>,
-  options: GotGuardOptions,
+  options: HttpClientOptions,
   runtime?: Runtime,
 ): Got<O> {
   const methods = new Methods(options, runtime);

@@ -14,7 +14,9 @@ const failed = (asked: Promise<unknown>): Promise<unknown> =>
   );
 const TRIED_THRICE = { retry: { attempts: 3, backoff: () => 0 } };
 
-describe.each(Object.entries(CLIENTS))("%s", (_, client) => {
+describe.each(Object.entries(CLIENTS))("%s", (name, client) => {
+  const stream = () => (name === "ky" ? new Blob(["green tea"]).stream() : Readable.from(["green ", "tea"]));
+
   it("gives the reply, and tells the server attempt and time left", async () => {
     const { url, seen } = await serve((_, response) => response.end("tea"));
     const ask = client({ operation: { attemptTimeoutMs: 20_000 } });
@@ -149,10 +151,27 @@ describe.each(Object.entries(CLIENTS))("%s", (_, client) => {
       response.writeHead(500).end();
     });
     const ask = client({ operation: TRIED_THRICE });
-    const stream = () =>
-      client === CLIENTS.ky ? new Blob(["green tea"]).stream() : Readable.from(["green ", "tea"]);
     expect(statusOf(await failed(ask("PUT", url, { stream })))).toBe(500);
     expect(bodies).toEqual(["green tea"]);
+  });
+
+  it("nor after a reset, nor by a hedge", async () => {
+    const { url, seen } = await serve(async (request, response) => {
+      await bodyOf(request);
+      if (request.url === "/reset") return void request.socket.destroy();
+      await sleep(200);
+      response.end("tea");
+    });
+    let repeats = 0;
+    const backoff = (): number => {
+      repeats++;
+      return 0;
+    };
+    const ask = client({ operation: { retry: { attempts: 3, backoff }, hedge: { delayMs: 50 } } });
+    expect(await ask("PUT", url, { stream })).toBe("tea");
+    expect(seen).toHaveLength(1);
+    expect(await failed(ask("PUT", `${url}reset`, { stream }))).toBeInstanceOf(Error);
+    expect(repeats).toBe(0);
   });
 
   it("a place is held until the body has come", async () => {

@@ -10,6 +10,8 @@ import { canRepeat } from "../http-clients/meaning.ts";
 import { type HttpClientOptions, Methods } from "../http-clients/methods.ts";
 import { IDEMPOTENCY_KEY } from "../wire/headers.ts";
 
+export type { HttpClientOptions } from "../http-clients/methods.ts";
+
 type Fetch = (input: Request, init?: RequestInit) => Promise<Response>;
 
 /** Options of `guard`. */
