@@ -38,7 +38,7 @@ export interface RedisServer {
 
 /** Starts a server. `config` is as on its command line: `"--maxmemory", "1"`. */
 export async function startRedis(...config: string[]): Promise<RedisServer> {
-  findBinary();
+  await findBinary();
   const folder = mkdtempSync(join(tmpdir(), "plimsoll-redis-"));
   const path = join(folder, "socket");
   let child: ChildProcess | null = null;
@@ -114,14 +114,17 @@ function accepts(path: string): Promise<boolean> {
   });
 }
 
-/** Looks for the server's program; as root on Debian, installs it. */
-function findBinary(): void {
+/** Looks for the server's program; as root on Debian, installs it. Other test files may be doing so at this moment. */
+async function findBinary(): Promise<void> {
   const there = (): boolean => spawnSync("redis-server", ["--version"]).status === 0;
-  if (there()) return;
-  if (process.getuid?.() === 0) {
-    const quiet = ["-y", "-o", "DPkg::Lock::Timeout=120"];
+  const mayInstall = process.getuid?.() === 0 && spawnSync("apt-get", ["--version"]).status === 0;
+  for (let tries = 0; mayInstall && tries < 5 && !there(); tries++) {
+    await sleep(tries * 2_000);
     spawnSync("apt-get", ["update"]);
-    spawnSync("apt-get", ["install", ...quiet, "--no-install-recommends", "redis-server"]);
+    const quiet = ["-y", "-o", "DPkg::Lock::Timeout=120", "--no-install-recommends"];
+    spawnSync("apt-get", ["install", ...quiet, "redis-server"], {
+      env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+    });
   }
   if (!there()) {
     throw new Error(

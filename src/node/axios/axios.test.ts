@@ -72,13 +72,12 @@ it("an interceptor may send the request again, as the caller made it", async () 
 });
 
 it("a timeout of the instance is off; one of a request holds for each attempt", async () => {
-  const { url, seen } = await serve((request, response) => {
+  const { url } = await serve((request, response) => {
     if (request.url === "/slow") setTimeout(() => response.end("tea"), 200);
   });
   const api = guard(axios.create({ timeout: 50 }), { name: "stock", operation: TRIED_THRICE });
   expect((await api.get(`${url}slow`)).data).toBe("tea");
   expect(await failed(api.get(url, { timeout: 50 }))).toMatchObject({ code: "ECONNABORTED" });
-  expect(seen).toHaveLength(4);
 });
 
 it("a stream holds the attempt until it has ended, and is ended with it", async () => {
