@@ -70,10 +70,10 @@ class GuardedRequest {
   private async run(methods: Methods): Promise<unknown> {
     await undefined; // as got does: the caller may still say `json()`
     const { options, cancelling } = this;
-    const signals = [cancelling.signal, options.signal].filter((each) => each !== undefined);
+    const { signal } = options;
     const reply = await exchange<Reply>(methods, {
       method: options.method,
-      signal: AbortSignal.any(signals),
+      signal: signal === undefined ? cancelling.signal : AbortSignal.any([signal, cancelling.signal]),
       idempotencyKey: options.headers[IDEMPOTENCY_KEY]?.toString(),
       repeatable: canRepeat(options.body),
       send: (attempt, told) => this.send(told, attempt.signal),

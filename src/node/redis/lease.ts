@@ -65,6 +65,8 @@ class Lease<C extends RedisClient> implements ProxyHandler<C> {
     if (refusal !== null) {
       if (pipeline !== undefined) this.unanswered ??= refusal;
       command.reject(refusal);
+      // Of our making: where nobody waits for it, it is no fault of the program.
+      command.promise.catch(() => {});
       return command.promise;
     }
     const { attempt, door } = this;
@@ -129,5 +131,5 @@ function misused(command: Command, leftMs: number): string | null {
   const blocksMs = command.extractBlockingTimeout();
   if (blocksMs == null || (blocksMs > 0 && blocksMs < leftMs)) return null;
   const until = blocksMs === 0 ? "without end" : `for ${blocksMs} ms`;
-  return `${name} may block ${until}, and its attempt ends in ${Math.floor(leftMs)} ms: what it gets later is lost`;
+  return `${name} may block ${until}, longer than its attempt has: what it gets later is lost`;
 }

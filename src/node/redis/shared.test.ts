@@ -97,7 +97,7 @@ it("a command that blocks for longer than its attempt has is refused: what it ge
   const refused = { kind: "failed", class: "permanent", effect: "none" };
   expect(await pop.outcome((redis) => redis.blpop("jobs", 5))).toMatchObject({
     ...refused,
-    error: { message: expect.stringMatching(/^blpop may block for 5000 ms, and its attempt ends in/) },
+    error: { message: expect.stringMatching(/^blpop may block for 5000 ms, longer than its attempt has/) },
   });
   expect(await pop.outcome((redis) => redis.blpop("jobs", 0))).toMatchObject(refused);
   expect(await pop.outcome((redis) => redis.xread("BLOCK", 0, "STREAMS", "log", "$"))).toMatchObject(refused);
