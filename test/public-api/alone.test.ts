@@ -39,11 +39,47 @@ const programs: Record<string, string> = {
     const one = pool.operation("one", { attemptTimeoutMs: 20000 });
     console.log(await one((connection) => connection.query("select 1")).then(() => "whole", (error) => error.code));
     await pool.end();`,
+  "plimsoll/ky": `${server}
+    import ky from "ky";
+    import { guard } from "plimsoll/ky";
+    const { server: backend, origin } = await listening((_, response) => response.end("whole"));
+    const api = guard(ky, { name: "stock", operation: { attemptTimeoutMs: 20000 } });
+    console.log(await api(origin).text());
+    backend.close();
+    backend.closeAllConnections();`,
+  "plimsoll/axios": `${server}
+    import axios from "axios";
+    import { guard } from "plimsoll/axios";
+    const { server: backend, origin } = await listening((_, response) => response.end("whole"));
+    const api = guard(axios, { name: "stock", operation: { attemptTimeoutMs: 20000 } });
+    console.log((await api.get(origin)).data);
+    backend.close();
+    backend.closeAllConnections();`,
+  "plimsoll/got": `${server}
+    import got from "got";
+    import { guard } from "plimsoll/got";
+    const { server: backend, origin } = await listening((_, response) => response.end("whole"));
+    const api = guard(got, { name: "stock", operation: { attemptTimeoutMs: 20000 } });
+    console.log(await api(origin).text());
+    backend.close();
+    backend.closeAllConnections();`,
+  "plimsoll/redis": `
+    import { Redis } from "ioredis";
+    import { guardedRedis, NO_REPEATS } from "plimsoll/redis";
+    // Port 1 of loopback is nobody's, and this client does not try twice.
+    const client = new Redis({ ...NO_REPEATS, port: 1, lazyConnect: true, retryStrategy: () => null });
+    client.on("error", () => {});
+    const one = guardedRedis(client, { name: "cache" }).operation("one", { attemptTimeoutMs: 20000 });
+    console.log(await one((redis) => redis.get("one")).catch((error) => error.reason));`,
 };
 const said: Record<string, string> = {
   "plimsoll/undici": "whole",
   "plimsoll/http": "whole",
   "plimsoll/pg": "ECONNREFUSED",
+  "plimsoll/ky": "whole",
+  "plimsoll/axios": "whole",
+  "plimsoll/got": "whole",
+  "plimsoll/redis": "closed",
 };
 
 it.each(Object.keys(programs))("%s works in a program that imports no other entry", (entry) => {

@@ -8,6 +8,7 @@
  */
 import type { QueryResult } from "pg";
 import type { Attempt } from "../../core/attempt.ts";
+import { endOf } from "../end-of.ts";
 import { type Connection, Handle } from "./connection.ts";
 import { failureOf, mark, sqlStateOf, tooLate } from "./failure.ts";
 import type { Places } from "./places.ts";
@@ -243,9 +244,4 @@ export class Lease {
 function throwFromHere(error: unknown): never {
   if (error instanceof Error) Error.captureStackTrace(error);
   throw error;
-}
-
-/** Which limit was the nearer one: the attempt's own, or the call's deadline. */
-function endOf({ call, sentAt, timeoutMs }: Attempt): "timeout" | "clipped" {
-  return call.deadline - sentAt < timeoutMs ? "clipped" : "timeout";
 }

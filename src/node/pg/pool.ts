@@ -1,16 +1,17 @@
 /**
  * A pool of connections as a dependency: its bulkhead's places are the connections, and every guard is the kernel's.
  */
+import type { Attempt } from "../../core/attempt.ts";
 import type { CircuitBreaker } from "../../core/breaker/machine.ts";
 import type { Bulkhead } from "../../core/bulkhead/guard.ts";
 import type { Outcome } from "../../core/call.ts";
-import { OptionError } from "../../core/errors.ts";
 import { checkMs, checkNumber, orDefault } from "../../core/options.ts";
 import type { OperationOptions } from "../../core/policy.ts";
 import type { RetryOptions } from "../../core/retry/machine.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import type { CallOptions } from "../../facade/call-options.ts";
 import { type Dependency, dependency, type Operation, type WithFallback } from "../../facade/dependency.ts";
+import { adapted } from "../adapted.ts";
 import { plugNode } from "../host.ts";
 import { nodeRuntime } from "../runtime.ts";
 import { lend, type PgWork } from "./lease.ts";
@@ -94,15 +95,8 @@ class Pool implements GuardedPool {
   operation<F>(name: string, options: OperationOptions = {}): PgOperation<F> {
     const retry = orDefault(options.retry, UNSENT_ONLY);
     const guarded = this.dependency.operation(name, { ...options, retry }) as Operation<F, true>;
-    const places = this.#places;
-    const call = <T>(work: PgWork<T>, about?: CallOptions): Promise<T | F> =>
-      typeof work === "function" ? guarded((attempt) => lend(places, attempt, work), about) : notWork(work);
-    const outcome = <T>(work: PgWork<T>, about?: CallOptions): Promise<Outcome<T | F>> =>
-      typeof work === "function"
-        ? guarded.outcome((attempt) => lend(places, attempt, work), about)
-        : notWork(work);
-    Object.defineProperty(call, "abandoned", { get: () => guarded.abandoned });
-    return Object.assign(call, { outcome, breaker: guarded.breaker }) as PgOperation<F>;
+    const around = (work: PgWork<unknown>) => (attempt: Attempt) => lend(this.#places, attempt, work);
+    return adapted(guarded, around) as PgOperation<F>;
   }
 
   async warmUp(connections: number = this.#size): Promise<number> {
@@ -136,10 +130,6 @@ class Pool implements GuardedPool {
     });
     return { arrived: Promise.race([there.opened, outcome]), outcome };
   }
-}
-
-function notWork(work: unknown): Promise<never> {
-  return Promise.reject(new OptionError("work", work, "a function"));
 }
 
 /** Opens once. */

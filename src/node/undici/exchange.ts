@@ -11,17 +11,15 @@ import type { Dispatcher } from "undici";
 import type { Attempt } from "../../core/attempt.ts";
 import type { Outcome } from "../../core/call.ts";
 import { RefusedError } from "../../core/errors.ts";
-import { encodeTimeLeft } from "../wire/deadline-header.ts";
-import { ATTEMPT_COUNT, IDEMPOTENCY_KEY } from "../wire/headers.ts";
+import { canRepeat, neverSent, neverTwice } from "../http-clients/meaning.ts";
+import type { Methods } from "../http-clients/methods.ts";
+import { IDEMPOTENCY_KEY } from "../wire/headers.ts";
 import { type HeaderList, headersOf, lookUp } from "./headers.ts";
-import type { Methods } from "./options.ts";
-import { BadReply, canRepeat, type Head, neverTwice, refusedByUndici, Try } from "./try.ts";
+import { BadReply, type Head, Try } from "./try.ts";
 
 type Controller = Dispatcher.DispatchController;
 type Handler = Dispatcher.DispatchHandler;
 type Dispatch = Dispatcher["dispatch"];
-
-const TIME_LEFT = "x-envoy-expected-rq-timeout-ms";
 
 /** A request that is being made. It is the controller that the handler is given. */
 export class Exchange implements Controller {
@@ -135,15 +133,12 @@ export class Exchange implements Controller {
     const repeatable = canRepeat(this.options.body);
     if (attempt.kind === "hedge" && !repeatable) throw neverTwice(attempt);
     this.drop();
-    const headers = [...list, ATTEMPT_COUNT, String(attempt.number)];
-    const left = attempt.timeLeftMs - this.methods.marginMs;
-    const told = this.methods.tellsTime && left > 0 ? encodeTimeLeft(TIME_LEFT, left) : undefined;
-    if (told !== undefined) headers.push(TIME_LEFT, told);
+    const headers = [...list, ...Object.entries(this.methods.headersOf(attempt)).flat()];
     const tried = new Try(this, attempt, repeatable);
     try {
       this.dispatch({ ...this.options, headers }, tried);
     } catch (error) {
-      throw refusedByUndici(error);
+      throw neverSent(error);
     }
     return tried.replied;
   }

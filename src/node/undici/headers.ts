@@ -1,6 +1,4 @@
 /** Request headers in the forms that undici takes: a flat list, a record, or pairs. */
-import type { HeaderReader } from "../wire/retry-after.ts";
-
 /** Names and values in turn. */
 export type HeaderList = readonly string[];
 
@@ -23,15 +21,4 @@ export function headersOf(headers: unknown): HeaderList {
 export function lookUp(list: HeaderList, wanted: string): string | undefined {
   for (let i = 0; i < list.length; i += 2) if (list[i]?.toLowerCase() === wanted) return list[i + 1];
   return undefined;
-}
-
-/** A response's headers, to be read by name. Values of the same name are joined, as `Headers` joins them. */
-export function plainHeaders(headers: Record<string, string | string[]>): HeaderReader {
-  return {
-    get(name) {
-      const value = headers[name];
-      if (value === undefined) return null;
-      return Array.isArray(value) ? value.join(", ") : value;
-    },
-  };
 }

@@ -4,11 +4,10 @@
  */
 import type { Dispatcher } from "undici";
 import type { Runtime } from "../../core/runtime.ts";
-import { plugNode } from "../host.ts";
+import { type HttpClientOptions, Methods } from "../http-clients/methods.ts";
 import { Exchange } from "./exchange.ts";
-import { Methods, type UndiciGuardOptions } from "./options.ts";
 
-export type { UndiciGuardOptions } from "./options.ts";
+export type { HttpClientOptions as UndiciGuardOptions } from "../http-clients/methods.ts";
 
 /**
  * An interceptor that makes every request a guarded call: deadline, attempts, budget, breaker, bulkhead. A reply that
@@ -17,10 +16,9 @@ export type { UndiciGuardOptions } from "./options.ts";
  * Throws an `OptionError` for a wrong option.
  */
 export function guard(
-  options: UndiciGuardOptions,
+  options: HttpClientOptions,
   runtime?: Runtime,
 ): Dispatcher.DispatcherComposeInterceptor {
-  plugNode();
   const methods = new Methods(options, runtime);
   return (dispatch) => (request, handler) => {
     if (request.method === "CONNECT" || request.upgrade) return dispatch(request, handler);

@@ -1,12 +1,9 @@
 /** One attempt at a request, as undici's handler of it: its response is held at its head until its fate is known. */
 import type { Dispatcher } from "undici";
 import type { Attempt } from "../../core/attempt.ts";
-import { rejected } from "../../core/call.ts";
 import { FAILURE } from "../../core/classify.ts";
-import { PlimsollError, RefusedError } from "../../core/errors.ts";
-import { failureOf } from "../fetch/http-error.ts";
+import { meaningOf, neverSent, plainHeaders, unrepeatable } from "../http-clients/meaning.ts";
 import type { Exchange } from "./exchange.ts";
-import { plainHeaders } from "./headers.ts";
 
 type Controller = Dispatcher.DispatchController;
 type Handler = Dispatcher.DispatchHandler;
@@ -84,8 +81,8 @@ export class Try implements Handler {
     this.fate = "held";
     controller.pause();
     this.exchange.hold(this);
-    const meaning = failureOf(status, plainHeaders(headers), this.attempt.number, Date.now());
-    this.reject(new BadReply(status, this.repeatable ? meaning : { ...meaning, pushback: "never" }));
+    const reply = { status, headers: plainHeaders(headers) };
+    this.reject(new BadReply(status, meaningOf(reply, this.attempt, this.repeatable)));
   }
 
   onResponseData(controller: Controller, chunk: Buffer): void {
@@ -137,37 +134,7 @@ export class Try implements Handler {
   }
 }
 
-/** A body that can be sent once is not sent again: the second time it would be empty, or the second half. */
-export function canRepeat(body: unknown): boolean {
-  if (body == null || typeof body === "string") return true;
-  return (
-    body instanceof Uint8Array ||
-    body instanceof ArrayBuffer ||
-    body instanceof Blob ||
-    body instanceof FormData
-  );
-}
-
 /** What an error means beyond its own code: wrong arguments stay wrong, and a used-up body cannot be sent again. */
 function judged(error: Error & { code?: string }, repeatable: boolean): Error {
-  if (error instanceof PlimsollError) return error;
-  if (error.code === "UND_ERR_INVALID_ARG") return refusedByUndici(error);
-  if (repeatable) return error;
-  return mark(error, { class: "transient", effect: "unknown", pushback: "never" });
-}
-
-/** undici refuses wrong arguments: nothing was sent. */
-export function refusedByUndici(error: unknown): Error {
-  return mark(error, { class: "permanent", effect: "none", ended: "unsent", pushback: "never" });
-}
-
-/** The error of a hedge whose body is being sent already: nothing was sent, and it is nobody's fault. */
-export function neverTwice({ call }: Attempt): Error {
-  const refusal = rejected("hedge", "the body can be sent once");
-  const error = new RefusedError(call.dependency, call.operation, refusal);
-  return mark(error, { class: "transient", effect: "none", ended: "clipped", pushback: "never" });
-}
-
-function mark(error: unknown, meaning: object): Error {
-  return Object.defineProperty(Object(error), FAILURE, { value: meaning, configurable: true });
+  return error.code === "UND_ERR_INVALID_ARG" ? neverSent(error) : unrepeatable(error, repeatable);
 }

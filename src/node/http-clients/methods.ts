@@ -1,12 +1,16 @@
-/** The options of `guard`, and the operations that it makes: one for each method. */
+/** The options of every `guard` of an HTTP client, and the operations that it makes: one for each method. */
+import type { Attempt } from "../../core/attempt.ts";
 import { OptionError } from "../../core/errors.ts";
 import { checkMs, checkObject, checkOneOf, orDefault } from "../../core/options.ts";
 import type { DependencyOptions, OperationOptions } from "../../core/policy.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import { dependency, type Operation } from "../../facade/dependency.ts";
+import { plugNode } from "../host.ts";
+import { encodeTimeLeft, type TimeLeftHeader } from "../wire/deadline-header.ts";
+import { ATTEMPT_COUNT } from "../wire/headers.ts";
 
 /** Options of `guard`. */
-export interface UndiciGuardOptions extends DependencyOptions {
+export interface HttpClientOptions extends DependencyOptions {
   /**
    * How requests are guarded: each method has guards of its own, made from these. Whether a method is idempotent follows
    * from HTTP; a fallback and a classifier have no place here, where a reply is passed on as it is.
@@ -18,23 +22,25 @@ export interface UndiciGuardOptions extends DependencyOptions {
   readonly deadlineHeader?: "x-envoy-expected-rq-timeout-ms" | "none";
 }
 
+const TIME_LEFT: TimeLeftHeader = "x-envoy-expected-rq-timeout-ms";
+
 /** RFC 9110 §9.2.2, and QUERY. */
 const IDEMPOTENT: readonly string[] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"];
 const OTHERS: readonly string[] = ["POST", "PATCH"];
 
 /** Checked options, and operations by method. */
 export class Methods {
-  readonly marginMs: number;
-  readonly tellsTime: boolean;
+  private readonly marginMs: number;
+  private readonly tellsTime: boolean;
   readonly name: string;
   private readonly operations: Map<string, Operation<never, true>> = new Map();
 
-  constructor(options: UndiciGuardOptions, runtime: Runtime | undefined) {
+  constructor(options: HttpClientOptions, runtime: Runtime | undefined) {
+    plugNode();
     const { operation = {}, marginMs, deadlineHeader, ...shared } = options;
     this.marginMs = checkMs("guard.marginMs", orDefault(marginMs, 1));
-    const header = orDefault(deadlineHeader, "x-envoy-expected-rq-timeout-ms");
-    this.tellsTime =
-      checkOneOf("guard.deadlineHeader", header, ["x-envoy-expected-rq-timeout-ms", "none"]) !== "none";
+    const header = orDefault(deadlineHeader, TIME_LEFT);
+    this.tellsTime = checkOneOf("guard.deadlineHeader", header, [TIME_LEFT, "none"]) !== "none";
     checkObject("guard.operation", operation);
     for (const field of ["idempotent", "fallback", "classify", "decides"]) {
       if (field in operation)
@@ -52,7 +58,16 @@ export class Methods {
     }
   }
 
-  /** The guards of a method. */
+  /** What is sent along with an attempt: its number and, if it is bounded, the time that it has left. */
+  headersOf(attempt: Attempt): Record<string, string> {
+    const headers: Record<string, string> = { [ATTEMPT_COUNT]: String(attempt.number) };
+    const left = attempt.timeLeftMs - this.marginMs;
+    const told = this.tellsTime && left > 0 ? encodeTimeLeft(TIME_LEFT, left) : undefined;
+    if (told !== undefined) headers[TIME_LEFT] = told;
+    return headers;
+  }
+
+  /** The guards of a method, in capitals. */
   of(method: string): Operation<never, true> {
     return this.operations.get(method) ?? (this.operations.get("OTHER") as Operation<never, true>);
   }
