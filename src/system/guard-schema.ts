@@ -85,7 +85,7 @@ export const budget: z.ZodType = z.union(
 const hedge = z.strictObject({
   delayMs: z.union(
     [
-      timeoutMs,
+      ms,
       z.strictObject({
         percentile: range(0.5, 0.999).optional(),
         windowMs: range(10, 86_400_000).optional(),
@@ -93,10 +93,11 @@ const hedge = z.strictObject({
         minMs: ms.optional(),
       }),
     ],
-    { error: `a number from 1 to ${MAX_MS}, or { percentile (0.5 to 0.999) }` },
+    { error: `a number from 0 to ${MAX_MS}, or { percentile (0.5 to 0.999) }` },
   ),
   attempts: whole(2, 10).optional(),
   quietMs: ms.optional(),
+  onFailure: oneOf("stop", "next").optional(),
 });
 
 const growth = {
