@@ -114,7 +114,7 @@ const backoff = z.discriminatedUnion(
     z.strictObject({
       kind: z.literal("spread"),
       ...growth,
-      factor: range(1, 1_000).optional(),
+      factor: range(0.001, 1_000).optional(),
       jitter: share.optional(),
     }),
     ...(["decorrelatedJitter", "envoy"] as const).map((kind) =>

@@ -121,7 +121,7 @@ export class HedgePolicy {
 function pushbackMs({ pushback = 0 }: Failed): number {
   if (pushback === "never") return 0;
   const ms = typeof pushback === "number" ? pushback : pushback.exactlyMs;
-  return ms > 0 ? ms : 0;
+  return Math.max(0, ms);
 }
 
 function checkFixed(field: string, delayMs: unknown): number {
