@@ -174,6 +174,10 @@ class ConcurrencyShare extends Budget {
     this.min = checkNumber(`${field}.min`, orDefault(options.min, 3), { max: 1_000_000, integer: true });
   }
 
+  override get countsInFlight(): boolean {
+    return true;
+  }
+
   override get level(): number {
     return Math.max(this.min, this.share * (this.inFlight + this.reserved)) - this.repeating - this.reserved;
   }
