@@ -11,8 +11,10 @@ import {
   dependency,
   grpcThrottle,
   immediately,
+  PLAIN_CALL,
   windowShare,
 } from "../../index.node.ts";
+import { inRequest } from "../context.ts";
 import { budgetedRetries, type SdkRetryOptions } from "./index.ts";
 
 const get = () => new GetItemCommand({ TableName: "stock", Key: { id: { S: "7" } } });
@@ -86,6 +88,27 @@ describe("the SDK's loop", () => {
       expect([asked.length, books?.repeats]).toEqual([1, 1]);
     },
   );
+
+  it("tells the budget of failures", async () => {
+    const { db, books } = await made(
+      grpcThrottle({ maxTokens: 10, tokenRatio: 1 }),
+      {},
+      error("SlowDown"),
+      {},
+    );
+    await db.send(get());
+    expect(books).toMatchObject({ level: 10, repeats: 1 });
+    const failing = await made(grpcThrottle({ maxTokens: 10, tokenRatio: 1 }), {}, error("SlowDown"));
+    await failing.db.send(get()).catch(() => {});
+    expect(failing.books?.level).toBe(7);
+  });
+
+  it("waits no longer than the request has time in whose course it runs", async () => {
+    const { db, asked } = await made({}, { backoff: constant(60_000) }, error("SlowDown"), {});
+    const request = { fields: PLAIN_CALL, deadline: performance.now() + 10_000, signal: undefined };
+    await expect(inRequest(request, () => db.send(get()))).rejects.toThrow("as scripted");
+    expect(asked.length).toBe(1);
+  });
 
   it("counts with AWS's own quota as AWS does", async () => {
     const { db, books } = await made(awsQuota(), { idempotent: true }, error("InternalServerError", 500), {});
