@@ -271,7 +271,7 @@ describe("hedgingPolicy", () => {
     const world = hedging();
     const call = world.call([world.hangs, world.status(ABORTED, { ms: 100 }), world.gives("too late")]);
     expect([codeOf(call), call.sent.length, call.answeredAt]).toEqual([ABORTED, 2, 600]);
-    expect(call.sent[0]?.signal.aborted).toBe(true);
+    expect([call.sent[0]?.signal.aborted, only(call, "failed").effect]).toEqual([true, "unknown"]);
   });
 
   it("takes every status as fatal where none is listed (Validation of hedgingPolicy: the list is optional)", () => {

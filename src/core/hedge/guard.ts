@@ -1,7 +1,8 @@
 /**
  * The hedge: a second attempt sent early, for a call that is slower than nearly all others. The first answer wins
- * and the loser is cancelled. It helps against one slow replica among healthy ones, and harms when all are slow, so
- * it spends from the same budget as retries. Only for operations that are idempotent.
+ * and the loser is cancelled; of *tied* ones the first on which the callee begins, so that nothing is done twice. It
+ * helps against one slow replica among healthy ones, and harms when all are slow, so it spends from the same budget as
+ * retries. Only for operations that are idempotent.
  *
  * A hedge is never a probe, a probe is never hedged, and a hedge that is refused locally never ends the race.
  * Sources: Dean and Barroso, "The Tail at Scale"; the Basketly page, Part 5; the resilience notes, §05.
@@ -9,7 +10,7 @@
 import type { Admission, Plan } from "../admission.ts";
 import { Attempt } from "../attempt.ts";
 import type { Budget, Token } from "../budget/budget.ts";
-import { type Exit, type Rejected, rejected } from "../call.ts";
+import { after, type Exit, type Rejected, rejected } from "../call.ts";
 import type { Fiber, Next, Sequence, Step, Steps } from "../driver.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
@@ -21,6 +22,7 @@ import { type HedgeOptions, HedgePolicy } from "./machine.ts";
 const NOT_SENT: Rejected = rejected("hedge", "the first attempt has not been sent");
 const PROBE: Rejected = rejected("hedge", "the first attempt is a probe");
 const QUIET: Rejected = rejected("hedge", "the dependency has asked for less");
+const BEGUN: Rejected = rejected("hedge", "the callee has begun");
 
 /** Sends another attempt when those in flight are slow. */
 export class HedgeGuard implements Sequence {
@@ -36,7 +38,7 @@ export class HedgeGuard implements Sequence {
 
   *run(plan: Plan, next: Next, fiber: Fiber): Steps {
     const { runtime } = fiber.root;
-    const race = new Race(fiber, next);
+    const race = new Race(fiber, next, this.policy.tied);
     race.enter(plan, runtime.now());
     let nextMs = this.policy.delayMs(runtime.now());
     let last: Exit | null = null;
@@ -46,9 +48,9 @@ export class HedgeGuard implements Sequence {
         const now = runtime.now();
         if (end !== null) {
           this.learn(end, now);
-          if (this.decides(end.exit)) return end.exit;
+          if (this.decides(end.exit)) return decided(end.exit, last, race.running > 0);
           // A hedge that was refused here has sent nothing, and says nothing about the call.
-          if (last === null || end.exit.kind !== "rejected") last = end.exit;
+          if (last === null || end.exit.kind !== "rejected") last = after(last, end.exit);
           nextMs = this.afterEnd(end.exit, race, plan, now);
         } else nextMs = this.hedge(race, plan, now);
       }
@@ -86,11 +88,12 @@ export class HedgeGuard implements Sequence {
   }
 
   /** A token, null where no budget is kept, or why not. */
-  private mayHedge({ branches: [first] }: Race, now: number): Token | Rejected | null {
+  private mayHedge({ branches: [first], begun }: Race, now: number): Token | Rejected | null {
+    if (begun) return BEGUN;
     const attempt = first?.fiber.step instanceof Attempt ? first.fiber.step : null;
     const isSent = attempt?.state === "sent" && attempt.kind !== "fallback";
     if (!isSent && first?.fiber.exit === null) return NOT_SENT;
-    for (let within: Admission | null = attempt; within !== null; within = within.outer) {
+    for (let within: Admission | null = attempt; within !== null; within = around(within)) {
       if (within.kind === "probe") return PROBE;
     }
     if (this.policy.isQuiet(now)) return QUIET;
@@ -106,12 +109,16 @@ export class HedgeGuard implements Sequence {
 
   /** Whoever has not answered would have taken at least as long as until now. */
   private giveUp(race: Race, now: number): void {
-    for (const { fiber, plan, enteredAt } of race.branches) {
-      if (fiber.exit === null && race.won) this.policy.took(now - enteredAt, now);
-      if (plan.kind === "hedge" && plan.token !== null) plan.token.cancel();
-      fiber.cancel(HEDGE_LOST);
+    for (const branch of race.branches) {
+      if (branch.fiber.exit === null && race.won) this.policy.took(now - branch.enteredAt, now);
+      lose(branch);
     }
   }
+}
+
+/** The answer of a race; whatever it says of its own attempt, the others may have done something. */
+function decided(exit: Exit, last: Exit | null, othersRun: boolean): Exit {
+  return exit.kind === "failed" && othersRun ? { ...exit, effect: "unknown" } : after(last, exit);
 }
 
 function emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {
@@ -121,11 +128,22 @@ function emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {
   runtime.emit(callEvent(plan.call, runtime.now(), body));
 }
 
+/** The sequence around it, if the same call's: an attempt around a call is another dependency's business. */
+function around({ outer }: Admission): Admission | null {
+  return outer instanceof Attempt ? null : outer;
+}
+
 /** One of the attempts that run for a call. */
 interface Branch {
   readonly fiber: Fiber;
   readonly plan: Plan;
   readonly enteredAt: number;
+}
+
+/** Another has won, or has been begun on. */
+function lose({ fiber, plan }: Branch): void {
+  if (plan.kind === "hedge" && plan.token !== null) plan.token.cancel();
+  fiber.cancel(HEDGE_LOST);
 }
 
 /** How one of them ended. */
@@ -142,18 +160,23 @@ class Race extends Timer implements Step {
   running = 0;
   /** Whether one has answered. */
   won = false;
+  /** Whether the callee has begun on one of them, where they are tied: the others are given up. */
+  begun = false;
   private readonly next: Next;
+  private readonly tied: boolean;
   private readonly ends: End[] = [];
   private waiting = false;
   private limitMs = Infinity;
 
-  constructor(fiber: Fiber, next: Next) {
+  constructor(fiber: Fiber, next: Next, tied: boolean) {
     super();
     this.fiber = fiber;
     this.next = next;
+    this.tied = tied;
   }
 
-  enter(plan: Plan, enteredAt: number): void {
+  enter(given: Plan, enteredAt: number): void {
+    const plan = this.tied ? { ...given, tie: { started: () => this.started(branch) } } : given;
     const fiber: Fiber = this.fiber.fork(this.next, plan, (exit) => {
       if (exit.kind === "ok") this.won = true;
       this.ends.push({ branch, exit });
@@ -162,6 +185,17 @@ class Race extends Timer implements Step {
     const branch: Branch = { fiber, plan, enteredAt };
     this.branches.push(branch);
     this.running++;
+  }
+
+  /** The callee has begun on one that is tied to the others. */
+  private started(begun: Branch): void {
+    if (this.begun || this.won) return;
+    this.begun = true;
+    for (const branch of this.branches) {
+      if (branch === begun || branch.fiber.exit !== null) continue;
+      lose(branch);
+      this.running--;
+    }
   }
 
   within(limitMs: number): this {

@@ -13,7 +13,7 @@
 import type { Failed } from "../call.ts";
 import { OptionError } from "../errors.ts";
 import { LatencyWindow } from "../latency/machine.ts";
-import { checkKeys, checkMs, checkNumber, checkOneOf, orDefault } from "../options.ts";
+import { checkBoolean, checkKeys, checkMs, checkNumber, checkOneOf, orDefault } from "../options.ts";
 
 /** A delay that follows what attempts take; the field `delayMs` takes it in place of a number. */
 export interface LiveDelayOptions {
@@ -47,11 +47,17 @@ export interface HedgeOptions {
    * failures is the retry's work.
    */
   readonly onFailure?: "stop" | "next";
+  /**
+   * Whether the attempts are tied: as soon as the work says that the callee has begun on one (`attempt.started()`), the
+   * others are given up and no more are sent. Default false: not every callee says so (The Tail at Scale).
+   */
+  readonly tied?: boolean;
 }
 
 /** Decides when to hedge. */
 export class HedgePolicy {
   readonly attempts: number;
+  readonly tied: boolean;
   private readonly fixedMs: number;
   private readonly latencies: LatencyWindow | null;
   private readonly percentile: number;
@@ -62,7 +68,7 @@ export class HedgePolicy {
   private quietUntil = -Infinity;
 
   constructor(options: HedgeOptions, field = "hedge") {
-    checkKeys(field, options, ["delayMs", "attempts", "quietMs", "onFailure"]);
+    checkKeys(field, options, ["delayMs", "attempts", "quietMs", "onFailure", "tied"]);
     const { delayMs } = options;
     const live =
       typeof delayMs === "object" && delayMs !== null ? checkLive(`${field}.delayMs`, delayMs) : null;
@@ -79,6 +85,7 @@ export class HedgePolicy {
     this.quietMs = checkMs(`${field}.quietMs`, orDefault(options.quietMs, 1_000));
     const onFailure = orDefault(options.onFailure, "stop");
     this.goesOn = checkOneOf(`${field}.onFailure`, onFailure, ["stop", "next"]) === "next";
+    this.tied = checkBoolean(`${field}.tied`, orDefault(options.tied, false));
   }
 
   /** How long an attempt that begins at `now` may take before another is sent; `Infinity` for as long as it likes. */

@@ -12,7 +12,7 @@ import { awsBackoff, type BackoffOption } from "../../core/backoff/machine.ts";
 import type { Budget, Token } from "../../core/budget/budget.ts";
 import { Call, ok, PLAIN_CALL } from "../../core/call.ts";
 import { OptionError } from "../../core/errors.ts";
-import { checkKeys, orDefault } from "../../core/options.ts";
+import { checkBoolean, checkKeys, orDefault } from "../../core/options.ts";
 import type { Random } from "../../core/random.ts";
 import { RetryPolicy } from "../../core/retry/machine.ts";
 import type { Runtime } from "../../core/runtime.ts";
@@ -72,13 +72,12 @@ export function budgetedRetries(
       name,
       "one whose budget does not count what is in flight",
     );
-  const { attempts, backoff = awsBackoff(), idempotent } = options;
-  if (typeof orDefault(idempotent, false) !== "boolean")
-    throw new OptionError("budgetedRetries.idempotent", idempotent, "true or false");
+  const { attempts, backoff = awsBackoff() } = options;
+  const idempotent = checkBoolean("budgetedRetries.idempotent", orDefault(options.idempotent, false));
   const retry = { backoff, ...(attempts !== undefined && { attempts }) };
   const policy = new RetryPolicy(retry, budget, 0, "budgetedRetries");
   const random = runtime.random.fork(`retry ${name}.sdk`);
-  return new Strategy({ name, budget, policy, runtime, random, idempotent: idempotent === true });
+  return new Strategy({ name, budget, policy, runtime, random, idempotent });
 }
 
 interface Settings {
