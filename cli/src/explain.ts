@@ -32,6 +32,7 @@ export function explainCommand(): Command {
     .option("--json", "print numbers and sentences as JSON", false)
     .action((path: string, { json }: { json: boolean }) => print(() => readSystem(parsed(path)), json));
   return new Command("explain")
+    .showHelpAfterError()
     .description("Print what guards mean: attempts and waits at worst, and when they refuse.")
     .addCommand(basketly)
     .addCommand(file);

@@ -20,6 +20,13 @@ it("refuses an unknown option, on stderr, with a code", () => {
   expect(stderr).toContain("unknown option '--no-such-option'");
 });
 
+it("lists what there is, when there is no such scenario", () => {
+  const { status, stdout, stderr } = plimsoll(home, "replay", "nothing");
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toContain("unknown command 'nothing'");
+  expect(stderr).toMatch(/basketly[\s\S]*tail-at-scale/);
+});
+
 it("says what to do when it is not built", () => {
   const folder = mkdtempSync(join(tmpdir(), "plimsoll-"));
   try {

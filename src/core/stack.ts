@@ -81,6 +81,8 @@ export interface StackOptions {
 export class Stack {
   readonly runtime: Runtime;
   readonly leaf: Leaf;
+  /** Every leaf: its own, and those of guards that have work of their own. */
+  private readonly leaves: Leaf[] = [];
   private readonly options: StackOptions;
   private readonly fused: FusedPolicy | null;
   private readonly policy: Next | null;
@@ -104,6 +106,7 @@ export class Stack {
       layers.length - admitters.length - (layers.at(-1) instanceof AttemptTimeout ? 1 : 0),
     );
     this.leaf = this.newLeaf(admitters, timeoutOf(layers));
+    this.leaves.push(this.leaf);
     this.fused = options.generators === true ? null : fusedPolicy(sequences, this.leaf);
     this.reserveMs = this.fused?.fallback?.reserveMs ?? 0;
     this.policy = this.fused === null ? nest(sequences, this.leaf) : null;
@@ -127,6 +130,11 @@ export class Stack {
     if (answer === null || answer.kind !== "rejected") return null;
     if (leaf.run.hearsRefusals) leaf.run.refusedBy(answer, inquiry, now);
     return answer;
+  }
+
+  /** Attempts that were given up and still run; a fallback's, too. */
+  get abandoned(): number {
+    return this.leaves.reduce((sum, leaf) => sum + leaf.abandoned, 0);
   }
 
   /** Starts a call. `answer` hears how it ended; `cancel` on what is returned gives it up. */
@@ -161,12 +169,12 @@ export class Stack {
       budget = null,
       minUsefulMs = 0,
     } = this.options;
-    const leaf = (settings: { attemptTimeoutMs: number }) => ({
-      ...this.newLeaf([], settings.attemptTimeoutMs),
-      budget: null,
-      minUsefulMs: 0,
-      judge: null,
-    });
+    const leaf = ({ attemptTimeoutMs }: { attemptTimeoutMs: number }): Leaf => {
+      const own = this.newLeaf([], attemptTimeoutMs);
+      const made = { ...own, budget: null, minUsefulMs: 0, judge: null };
+      this.leaves.push(made);
+      return made;
+    };
     return { runtime, dependency, operation, idempotent, budget, minUsefulMs, leaf };
   }
 

@@ -49,7 +49,7 @@ export interface Operation<F = never, Raw = false> {
   readonly breaker: CircuitBreaker | null;
   /** Its breakers by key; null without them. */
   readonly breakers: KeyedBreakers | null;
-  /** Attempts that were given up and still run. */
+  /** Attempts that were given up and still run; a fallback's, too. */
   readonly abandoned: number;
 }
 
@@ -109,7 +109,7 @@ export function operation(policy: OperationPolicy): Operation {
     shell.begin(work, options, false);
   const outcome = (work: Work<unknown>, options?: CallOptions): Promise<unknown> =>
     shell.begin(work, options, true);
-  Object.defineProperty(call, "abandoned", { get: () => policy.stack.leaf.abandoned });
+  Object.defineProperty(call, "abandoned", { get: () => policy.stack.abandoned });
   return Object.assign(call, {
     outcome,
     breaker: policy.breaker,

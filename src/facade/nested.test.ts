@@ -108,3 +108,19 @@ describe("a call within a call", () => {
     expect(await outer).toBe(20);
   });
 });
+
+it("counts what a fallback has left behind as abandoned, too", async () => {
+  const runtime = new VirtualRuntime();
+  let end = (_: string): void => {};
+  const view = dependency({ name: "stock" }, runtime).operation("view", {
+    fallback: { run: () => new Promise<string>((done) => (end = done)), timeoutMs: 10 },
+  });
+  const failed = expect(view(() => Promise.reject(new Error("down")))).rejects.toThrow("down");
+  await settled();
+  runtime.advance(10);
+  await failed;
+  expect(view.abandoned).toBe(1);
+  end("late");
+  await settled();
+  expect(view.abandoned).toBe(0);
+});

@@ -17,7 +17,7 @@ import type { SystemFile } from "./types.ts";
  * Throws a `SystemError` that lists everything that is wrong.
  */
 export function readSystem(data: unknown, functions?: Functions): SystemFile {
-  const { success, error } = systemSchema.safeParse(data);
+  const { success, error } = systemSchema.safeParse(data, { error: whatIsExpected });
   if (!success) {
     throw new SystemError(
       error.issues.flatMap((issue) => {
@@ -38,6 +38,18 @@ export function readSystem(data: unknown, functions?: Functions): SystemFile {
   if (issues.length === 0) issues.push(...guards(system, functions));
   if (issues.length > 0) throw new SystemError(issues);
   return system;
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  string: "a text",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+};
+
+/** What may stand where something of another kind stands, for fields that say nothing of their own. */
+function whatIsExpected(issue: { readonly code?: string; readonly expected?: unknown }): string | undefined {
+  return issue.code === "invalid_type" ? KINDS[String(issue.expected)] : undefined;
 }
 
 /** Calls, edges and faults must name what is there; every call needs an edge that guards it. */

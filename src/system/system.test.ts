@@ -195,6 +195,12 @@ describe("binding", () => {
   });
 });
 
+it("says what is missing in words of its own", () => {
+  expect(() => readSystem({})).toThrow(
+    "name: nothing is not allowed; allowed: a text\nworkload: nothing is not allowed; allowed: an object",
+  );
+});
+
 it("has a JSON Schema that forbids what it does not know", () => {
   expect(jsonSchema).toMatchObject({ type: "object", additionalProperties: false });
   expect(JSON.stringify(jsonSchema)).toContain('"unbounded"');

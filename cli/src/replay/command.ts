@@ -39,6 +39,7 @@ export function replayCommand(): Command {
     .addHelpText("after", () => `\nKeys of --set:\n${keys()}`)
     .action((flags: Flags) => run(flags));
   const replay = new Command("replay")
+    .showHelpAfterError()
     .description("Replay a scenario on a virtual clock, with the guards that ship.")
     .addCommand(basketly);
   for (const scenario of SCENARIOS) replay.addCommand(smallCommand(scenario));

@@ -1,6 +1,6 @@
 /** The options of `guard`, and the operations that it makes: one for each method. */
 import { OptionError } from "../../core/errors.ts";
-import { checkKeys, checkMs, checkOneOf, orDefault } from "../../core/options.ts";
+import { checkMs, checkObject, checkOneOf, orDefault } from "../../core/options.ts";
 import type { DependencyOptions, OperationOptions } from "../../core/policy.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import { dependency, type Operation } from "../../facade/dependency.ts";
@@ -35,7 +35,7 @@ export class Methods {
     const header = orDefault(deadlineHeader, "x-envoy-expected-rq-timeout-ms");
     this.tellsTime =
       checkOneOf("guard.deadlineHeader", header, ["x-envoy-expected-rq-timeout-ms", "none"]) !== "none";
-    checkKeys("guard.operation", operation, Object.keys(operation));
+    checkObject("guard.operation", operation);
     for (const field of ["idempotent", "fallback", "classify", "decides"]) {
       if (field in operation)
         throw new OptionError(`guard.operation.${field}`, (operation as never)[field], "nothing here");
