@@ -147,6 +147,12 @@ export {
   type StaleOptions,
   stale,
 } from "./fallback/options.ts";
+export {
+  type GrpcMethodOptions,
+  type GrpcServiceGuards,
+  grpcPreviousAttempts,
+  grpcServiceConfig,
+} from "./grpc/service-config.ts";
 export { HedgeGuard, hedge } from "./hedge/guard.ts";
 export { type HedgeOptions, HedgePolicy, type LiveDelayOptions } from "./hedge/machine.ts";
 export { Keyed, type KeyedOptions } from "./keyed/machine.ts";

@@ -96,7 +96,7 @@ export const budget: z.ZodType = z.union(
 const hedge = z.strictObject({
   delayMs: z.union(
     [
-      timeoutMs,
+      ms,
       z.strictObject({
         percentile: range(0.5, 0.999).optional(),
         windowMs: range(10, 86_400_000).optional(),
@@ -104,10 +104,11 @@ const hedge = z.strictObject({
         minMs: ms.optional(),
       }),
     ],
-    { error: `a number from 1 to ${MAX_MS}, or { percentile (0.5 to 0.999) }` },
+    { error: `a number from 0 to ${MAX_MS}, or { percentile (0.5 to 0.999) }` },
   ),
   attempts: whole(2, 10).optional(),
   quietMs: ms.optional(),
+  onFailure: oneOf("stop", "next").optional(),
   tied: bool.optional(),
 });
 
@@ -125,7 +126,7 @@ const backoff = z.discriminatedUnion(
     z.strictObject({
       kind: z.literal("spread"),
       ...growth,
-      factor: range(1, 1_000).optional(),
+      factor: range(0.001, 1_000).optional(),
       jitter: share.optional(),
     }),
     ...(["decorrelatedJitter", "envoy"] as const).map((kind) =>

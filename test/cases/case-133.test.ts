@@ -84,7 +84,7 @@ const numbers: readonly Numeric[] = [
   { field: "backoff.factor", build: (v) => new Backoff({ kind: "exponential", factor: v }), means: [1.5] },
   { field: "budget.ratio", build: (v) => new RetryBudget({ ratio: v }), means: [0] },
   { field: "budget.burst", build: (v) => new RetryBudget({ burst: v }), means: [0] },
-  { field: "hedge.delayMs", build: (v) => stack(hedge({ delayMs: v })), means: [1.5, EMPTY] },
+  { field: "hedge.delayMs", build: (v) => stack(hedge({ delayMs: v })), means: [0, 1.5, EMPTY] },
   {
     field: "fallback.reserveMs",
     build: (v) => stack(fallback({ run: () => 1, reserveMs: v })),
@@ -147,7 +147,11 @@ const numbers: readonly Numeric[] = [
   { field: "stock.view.totalTimeoutMs", build: (v) => policy({ totalTimeoutMs: v }), means: [1.5] },
   { field: "stock.view.minUsefulMs", build: (v) => policy({ minUsefulMs: v }), means: [0, 1.5] },
   { field: "stock.view.retry.attempts", build: (v) => policy({ retry: { attempts: v } }) },
-  { field: "stock.view.hedge.delayMs", build: (v) => policy({ hedge: { delayMs: v } }), means: [1.5, EMPTY] },
+  {
+    field: "stock.view.hedge.delayMs",
+    build: (v) => policy({ hedge: { delayMs: v } }),
+    means: [0, 1.5, EMPTY],
+  },
   { field: "stock.view.breaker.openMs", build: (v) => policy({ breaker: { openMs: v } }), means: [1.5] },
   { field: "stock.view.bulkhead.limit", build: (v) => policy({ bulkhead: { limit: v } }) },
   {

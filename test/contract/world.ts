@@ -323,7 +323,8 @@ export class World {
 
   #guard(guard: GuardSpec, { backoffDeeds }: StackSpec): Guard {
     if (guard.kind === "retry") return this.#retry(guard, backoffDeeds);
-    if (guard.kind === "hedge") return hedge({ delayMs: guard.delayMs });
+    if (guard.kind === "hedge")
+      return hedge({ delayMs: guard.delayMs, onFailure: guard.delayMs % 3 === 0 ? "next" : "stop" });
     if (guard.kind === "deadline") return deadline(guard.ms);
     if (guard.kind === "timeout") return timeout(guard.ms);
     if (guard.kind === "breaker") return breaker(this.breakers[guard.of] as CircuitBreaker);

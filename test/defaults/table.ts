@@ -131,8 +131,12 @@ export const DEFAULTS: readonly Default[] = [
   row("HedgeOptions.tied", "false", false, () => new HedgePolicy({ delayMs: 1 }).tied),
   row("HedgeOptions.quietMs", "1,000", [true, false], () => {
     const policy = new HedgePolicy({ delayMs: 10 });
-    policy.overloaded(0, 0);
+    policy.overloaded(seen.failure("throttling"), 0);
     return [policy.isQuiet(999), policy.isQuiet(1_000)];
+  }),
+  row("HedgeOptions.onFailure", "stop", [Infinity, false], () => {
+    const policy = new HedgePolicy({ delayMs: 10 });
+    return [policy.afterFailureMs(seen.failure("transient")), policy.isFinal(seen.failure("permanent"))];
   }),
   row("LiveDelayOptions.percentile", "0.95", true, () => seen.liveDelay({}, 1_000) === seen.bucketOf(950)),
   row("LiveDelayOptions.windowMs", "60,000", [true, false], () => [

@@ -85,7 +85,7 @@ export class Lab {
 
   /** Starts a call whose n-th attempt does what the n-th script says; the last one says it for all that follow. */
   start(
-    stack: Stack,
+    stack: Pick<Stack, "start">,
     script: Script | readonly Script[],
     { withinMs = Infinity, fields = PLAIN_CALL }: { withinMs?: number; fields?: CallFields } = {},
   ): Started {

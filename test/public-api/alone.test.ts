@@ -32,6 +32,18 @@ const programs: Record<string, string> = {
     const [answer] = await once(get(origin, { agent: false }), "response");
     console.log((await answer.setEncoding("utf8").toArray()).join(""));
     guarded.close();`,
+  "plimsoll/aws": `${server}
+    import { DynamoDBClient, ListTablesCommand } from "@aws-sdk/client-dynamodb";
+    import { guardedAws } from "plimsoll/aws";
+    process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = "true";
+    const { server: backend, origin: endpoint } = await listening((_, response) => response.end('{"TableNames":["whole"]}'));
+    const credentials = { accessKeyId: "id", secretAccessKey: "secret" };
+    const client = new DynamoDBClient({ endpoint, region: "us-east-1", credentials });
+    const db = guardedAws(client, { name: "dynamodb", operation: { attemptTimeoutMs: 20000 } });
+    const { TableNames } = await db.send(new ListTablesCommand({}));
+    console.log(TableNames[0]);
+    client.destroy();
+    backend.close();`,
   "plimsoll/pg": `
     import { guardedPool } from "plimsoll/pg";
     // Port 1 of loopback is nobody's: that the call is guarded shows in its being refused there, and in no other error.
@@ -73,6 +85,7 @@ const programs: Record<string, string> = {
     console.log(await one((redis) => redis.get("one")).catch((error) => error.reason));`,
 };
 const said: Record<string, string> = {
+  "plimsoll/aws": "whole",
   "plimsoll/undici": "whole",
   "plimsoll/http": "whole",
   "plimsoll/pg": "ECONNREFUSED",

@@ -18,7 +18,7 @@ export interface GrowthOptions {
   readonly baseMs?: number;
   /** No wait is longer, in ms; `baseMs` to 2^31 − 1. Default 20,000 (AWS SDK). */
   readonly capMs?: number;
-  /** Growth per repeat, 1 to 1,000. Default 2 (AWS Architecture Blog). */
+  /** Growth per repeat, 1 to 1,000; gRPC's may shrink. Default 2 (AWS Architecture Blog). */
   readonly factor?: number;
 }
 
@@ -28,7 +28,7 @@ export interface GrpcBackoffOptions {
   readonly initialBackoffMs: number;
   /** `maxBackoff`, in ms; `initialBackoffMs` to 2^31 − 1. No default. */
   readonly maxBackoffMs: number;
-  /** `backoffMultiplier`, 1 to 1,000. No default. */
+  /** `backoffMultiplier`; above 0, to 1,000. No default. */
   readonly backoffMultiplier: number;
 }
 
@@ -91,7 +91,7 @@ export function grpcBackoff(options: GrpcBackoffOptions): BackoffSpec {
   const baseMs = checkMs("grpcBackoff.initialBackoffMs", options.initialBackoffMs, { above: 0 });
   const capMs = checkMs("grpcBackoff.maxBackoffMs", options.maxBackoffMs, { min: baseMs });
   const factor = checkNumber("grpcBackoff.backoffMultiplier", options.backoffMultiplier, {
-    min: 1,
+    above: 0,
     max: 1_000,
   });
   return { kind: "spread", baseMs, capMs, factor, jitter: 0.2 };
@@ -182,7 +182,7 @@ const WITHOUT_CHANCE: readonly Kind[] = ["none", "constant", "exponential"];
 /** What `baseMs` has grown to at the `repeat`-th repeat. It stops at the first value that reaches the cap. */
 function grown(baseMs: number, { capMs, factor }: Numbers, repeat: number, limitMs = capMs): number {
   let ms = baseMs;
-  for (let i = 1; i < repeat && ms <= capMs && factor > 1; i++) ms *= factor;
+  for (let i = 1; i < repeat && ms <= capMs && factor !== 1; i++) ms *= factor;
   return Math.min(limitMs, ms);
 }
 
@@ -228,11 +228,12 @@ function checkNumbers(field: string, spec: BackoffSpec): Numbers {
   const baseMs = ms("baseMs", Math.min(first, most));
   const byDefault = spec.kind === "envoy" ? 10 * baseMs : Math.max(20_000, baseMs);
   const capMs = ms("capMs", Math.min(MAX_TIMER_MS, byDefault));
+  const factors = spec.kind === "spread" ? { above: 0, max: 1_000 } : { min: 1, max: 1_000 };
   if (capMs < baseMs) throw new OptionError(`${field}.capMs`, capMs, `at least baseMs, which is ${baseMs}`);
   return {
     baseMs,
     capMs,
-    factor: checkNumber(`${field}.factor`, orDefault(given.factor, 2), { min: 1, max: 1000 }),
+    factor: checkNumber(`${field}.factor`, orDefault(given.factor, 2), factors),
     jitter: checkNumber(`${field}.jitter`, orDefault(given.jitter, 0.2), { max: 1 }),
     throttlingBaseMs: ms("throttlingBaseMs", 1_000),
     delayMs: spec.kind === "constant" ? checkMs(`${field}.delayMs`, given.delayMs) : 0,

@@ -23,6 +23,11 @@ export abstract class Budget {
   /** Tokens left, as the rule counts them. */
   abstract readonly level: number;
 
+  /** Whether the rule looks at what is in flight: then it has to hear how every attempt ended. */
+  get countsInFlight(): boolean {
+    return false;
+  }
+
   /** Repeats sent per first attempt sent, since the start; 0 before the first. */
   get measuredRatio(): number {
     return this.firsts === 0 ? 0 : this.repeats / this.firsts;

@@ -104,8 +104,7 @@ class GrpcThrottle extends Budget {
   override settled(exit: Exit, token: Token | null): void {
     super.settled(exit, token);
     if (exit.kind === "ok") this.thousandths = Math.min(this.full, this.thousandths + this.earning);
-    else if (exit.kind === "failed" && (exit.class !== "permanent" || exit.pushback === "never"))
-      this.thousandths = Math.max(0, this.thousandths - ONE);
+    else if (exit.kind === "failed" && counts(exit)) this.thousandths = Math.max(0, this.thousandths - ONE);
   }
 
   protected override take(): number | null {
@@ -113,6 +112,11 @@ class GrpcThrottle extends Budget {
   }
 
   protected override giveBack(): void {}
+}
+
+/** gRPC counts what was worth a repeat, and what was refused one; not what never reached the server's application. */
+function counts(failure: Failed): boolean {
+  return failure.ended !== "unsent" && (failure.class !== "permanent" || failure.pushback === "never");
 }
 
 const AWS_TOKENS = 500;
@@ -168,6 +172,10 @@ class ConcurrencyShare extends Budget {
     super();
     this.share = checkNumber(`${field}.share`, orDefault(options.share, 0.2), { max: 1 });
     this.min = checkNumber(`${field}.min`, orDefault(options.min, 3), { max: 1_000_000, integer: true });
+  }
+
+  override get countsInFlight(): boolean {
+    return true;
   }
 
   override get level(): number {

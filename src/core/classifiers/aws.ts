@@ -8,7 +8,7 @@
  */
 import type { Judge } from "../leaf.ts";
 import { MAX_TIMER_MS } from "../runtime.ts";
-import { field, judgeBy, type Meaning, REFUSED, TRANSIENT, TURNED_AWAY } from "./meaning.ts";
+import { field, judgeBy, type Meaning, NOT_EXECUTED, REFUSED, TRANSIENT, TURNED_AWAY } from "./meaning.ts";
 
 /** Error names that mean "less, please". */
 export const AWS_THROTTLING: readonly string[] = [
@@ -33,11 +33,12 @@ export const AWS_TRANSIENT: readonly string[] = ["TimeoutError", "RequestTimeout
 
 const TRANSIENT_STATUS: readonly unknown[] = [500, 502, 503, 504];
 
-/** What an error of the SDK means; undefined where it is none of a service's. */
+/** What an error of the SDK means; undefined where it is none of a service's: a lost connection has no status. */
 export function awsMeaning(error: unknown): Meaning | undefined {
   const metadata = field(error, "$metadata");
   if (metadata === undefined) return undefined;
-  const row = rowOf(field(error, "name"), field(metadata, "httpStatusCode"), field(error, "$retryable"));
+  const row = rowOf(error, metadata);
+  if (row === REFUSED && field(metadata, "httpStatusCode") === undefined) return undefined;
   const waitMs = retryAfterMs(error);
   return waitMs === undefined || row === REFUSED ? row : { ...row, pushback: waitMs };
 }
@@ -45,12 +46,15 @@ export function awsMeaning(error: unknown): Meaning | undefined {
 /** Judges what a call of the AWS SDK gave: `classify: judgeAws`. */
 export const judgeAws: Judge = judgeBy(awsMeaning);
 
-function rowOf(name: unknown, status: unknown, retryable: unknown): Meaning {
+function rowOf(error: unknown, metadata: unknown): Meaning {
+  const [name, retryable] = [field(error, "name"), field(error, "$retryable")];
+  const status = field(metadata, "httpStatusCode");
   if (status === 429 || isOneOf(AWS_THROTTLING, name) || field(retryable, "throttling") === true)
     return TURNED_AWAY;
   if (isOneOf(AWS_TRANSIENT, name) || TRANSIENT_STATUS.includes(status) || retryable !== undefined)
     return TRANSIENT;
-  return REFUSED;
+  // Refused for the clock of this machine, by which the SDK goes no more.
+  return field(metadata, "clockSkewCorrected") === true ? NOT_EXECUTED : REFUSED;
 }
 
 function isOneOf(names: readonly string[], name: unknown): boolean {

@@ -111,6 +111,20 @@ describe("an error of the AWS SDK", () => {
     expect((judged(judgeAws, error) as { pushback?: number }).pushback).toBe(pushback);
   });
 
+  it("is worth another try once the SDK has set its clock right", () => {
+    const skewed = sdk("InvalidSignatureException", 403);
+    expect(judged(judgeAws, skewed)).toMatchObject({ class: "permanent" });
+    Object.assign(skewed.$metadata, { clockSkewCorrected: true });
+    expect(judged(judgeAws, skewed)).toMatchObject({ class: "transient", effect: "none" });
+  });
+
+  it("leaves what has no status to the library, though the SDK's loop has counted it; but knows its own timeouts", () => {
+    const counted = { $metadata: { attempts: 1, totalRetryDelay: 0 } };
+    expect(judged(judgeAws, Object.assign(new Error("no"), { code: "ECONNRESET" }, counted))).toBeUndefined();
+    const late = Object.assign(new Error("late"), { name: "TimeoutError" }, counted);
+    expect(judged(judgeAws, late)).toMatchObject({ class: "transient", effect: "unknown" });
+  });
+
   it("leaves a failed connection to the library", () => {
     expect(judged(judgeAws, Object.assign(new Error("no"), { code: "ECONNREFUSED" }))).toBeUndefined();
   });

@@ -1,7 +1,8 @@
 /**
  * The hedge: a second attempt sent early, for a call that is slower than nearly all others. The first answer wins
- * and the loser is cancelled; of *tied* ones the first on which the callee begins, so that nothing is done twice. It helps against one slow replica among healthy ones, and harms when all are slow, so
- * it spends from the same budget as retries. Only for operations that are idempotent.
+ * and the loser is cancelled; of *tied* ones the first on which the callee begins, so that nothing is done twice. It
+ * helps against one slow replica among healthy ones, and harms when all are slow, so it spends from the same budget as
+ * retries. Only for operations that are idempotent.
  *
  * A hedge is never a probe, a probe is never hedged, and a hedge that is refused locally never ends the race.
  * Sources: Dean and Barroso, "The Tail at Scale"; the Basketly page, Part 5; the resilience notes, §05.
@@ -9,7 +10,7 @@
 import type { Admission, Plan } from "../admission.ts";
 import { Attempt } from "../attempt.ts";
 import type { Budget, Token } from "../budget/budget.ts";
-import { after, type Exit, type Failed, type Rejected, rejected } from "../call.ts";
+import { after, type Exit, type Rejected, rejected } from "../call.ts";
 import type { Fiber, Next, Sequence, Step, Steps } from "../driver.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
@@ -39,20 +40,19 @@ export class HedgeGuard implements Sequence {
     const { runtime } = fiber.root;
     const race = new Race(fiber, next, this.policy.tied);
     race.enter(plan, runtime.now());
-    let mayHedge = true;
+    let nextMs = this.policy.delayMs(runtime.now());
     let last: Exit | null = null;
     try {
-      while (last === null || race.running > 0) {
-        const more = mayHedge && race.branches.length < this.policy.attempts;
-        const end = (yield race.within(more ? this.policy.delayMs(runtime.now()) : Infinity)) as End | null;
+      while (last === null || race.running > 0 || nextMs < Infinity) {
+        const end = (yield race.within(nextMs)) as End | null;
         const now = runtime.now();
         if (end !== null) {
           this.learn(end, now);
-          if (end.exit.kind === "ok") return end.exit;
+          if (this.decides(end.exit)) return decided(end.exit, last, race.running > 0);
           // A hedge that was refused here has sent nothing, and says nothing about the call.
           if (last === null || end.exit.kind !== "rejected") last = after(last, end.exit);
-          mayHedge = false;
-        } else mayHedge = this.hedge(race, plan, now);
+          nextMs = this.afterEnd(end.exit, race, plan, now);
+        } else nextMs = this.hedge(race, plan, now);
       }
       return last;
     } finally {
@@ -60,23 +60,40 @@ export class HedgeGuard implements Sequence {
     }
   }
 
-  /** Sends another attempt, if it may. */
-  private hedge(race: Race, plan: Plan, now: number): boolean {
+  private decides(exit: Exit): boolean {
+    return exit.kind === "ok" || (exit.kind === "failed" && this.policy.isFinal(exit));
+  }
+
+  /** How long it is until another may be sent, after one has ended without deciding the race: sent already, if it may. */
+  private afterEnd(exit: Exit, race: Race, plan: Plan, now: number): number {
+    if (exit.kind !== "failed" || this.isFull(race)) return Infinity;
+    const ms = this.policy.afterFailureMs(exit);
+    if (ms >= plan.call.deadline - now) return Infinity;
+    return ms === 0 ? this.hedge(race, plan, now) : ms;
+  }
+
+  /** Sends another attempt, if it may; returns how long it is until one more, `Infinity` for never. */
+  private hedge(race: Race, plan: Plan, now: number): number {
     const token = this.mayHedge(race, now);
     if (token !== null && token.kind === "rejected") {
       emitStopped(plan, race.fiber, token);
-      return false;
+      return Infinity;
     }
-    race.enter({ ...plan, kind: "hedge", token }, now);
-    return true;
+    race.enter({ ...plan, number: plan.number + race.branches.length, kind: "hedge", token }, now);
+    return this.isFull(race) ? Infinity : this.policy.delayMs(now);
+  }
+
+  private isFull(race: Race): boolean {
+    return race.branches.length >= this.policy.attempts;
   }
 
   /** A token, null where no budget is kept, or why not. */
   private mayHedge({ branches: [first], begun }: Race, now: number): Token | Rejected | null {
     if (begun) return BEGUN;
-    const step = first?.fiber.step;
-    if (!(step instanceof Attempt) || step.state !== "sent" || step.kind === "fallback") return NOT_SENT;
-    for (let within: Admission | null = step; within !== null; within = around(within)) {
+    const attempt = first?.fiber.step instanceof Attempt ? first.fiber.step : null;
+    const isSent = attempt?.state === "sent" && attempt.kind !== "fallback";
+    if (!isSent && first?.fiber.exit === null) return NOT_SENT;
+    for (let within: Admission | null = attempt; within !== null; within = around(within)) {
       if (within.kind === "probe") return PROBE;
     }
     if (this.policy.isQuiet(now)) return QUIET;
@@ -86,7 +103,7 @@ export class HedgeGuard implements Sequence {
   private learn({ branch, exit }: End, now: number): void {
     if (exit.kind === "ok") this.policy.took(now - branch.enteredAt, now);
     else if (exit.kind === "failed" && exit.class === "throttling") {
-      this.policy.overloaded(pushbackMs(exit), now);
+      this.policy.overloaded(exit, now);
     }
   }
 
@@ -99,9 +116,9 @@ export class HedgeGuard implements Sequence {
   }
 }
 
-function pushbackMs({ pushback = 0 }: Failed): number {
-  if (pushback === "never") return 0;
-  return typeof pushback === "number" ? pushback : pushback.exactlyMs;
+/** The answer of a race; whatever it says of its own attempt, the others may have done something. */
+function decided(exit: Exit, last: Exit | null, othersRun: boolean): Exit {
+  return exit.kind === "failed" && othersRun ? { ...exit, effect: "unknown" } : after(last, exit);
 }
 
 function emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {

@@ -52,9 +52,9 @@ describe("a live delay", () => {
 describe("a dependency that asks for less", () => {
   it("is sent no second copies for a while, or as long as it says", () => {
     const policy = new HedgePolicy({ delayMs: 50, quietMs: 200 });
-    policy.overloaded(0, 1_000);
+    policy.overloaded(failed("busy", "throttling"), 1_000);
     expect([policy.delayMs(1_199), policy.delayMs(1_200)]).toEqual([Infinity, 50]);
-    policy.overloaded(5_000, 2_000);
+    policy.overloaded(failed("busy", "throttling", { pushback: 5_000 }), 2_000);
     expect([policy.isQuiet(6_999), policy.isQuiet(7_000)]).toEqual([true, false]);
   });
 
@@ -98,7 +98,8 @@ it("refuses wrong options by name", () => {
     [{}, "hedge.delayMs"],
     [{ delayMs: "50" }, "hedge.delayMs"],
     [{ delayMs: null }, "hedge.delayMs"],
-    [{ delayMs: 0 }, "hedge.delayMs"],
+    [{ delayMs: -1 }, "hedge.delayMs"],
+    [{ delayMs: 5, onFailure: "go on" }, "hedge.onFailure"],
     [{ delayMs: { percentile: 1 } }, "hedge.delayMs.percentile"],
     [{ delayMs: { windowMs: 1 } }, "hedge.delayMs.windowMs"],
     [{ delayMs: { rank: 1 } }, "hedge.delayMs.rank"],

@@ -4,14 +4,16 @@
  * A fixed delay is right until the dependency changes. A live one follows a percentile of what attempts lately took,
  * so that about one call in 20 (for the 95th) is hedged, whatever "slow" means today. While it has seen too few it does
  * not hedge. A dependency that asks for less gets no second copies for a while: hedges help against one slow replica
- * among healthy ones, and harm when all are slow.
+ * among healthy ones, and harm when all are slow. A failure ends hedging, since repeating failures is the retry's work;
+ * or, as in gRPC, it calls for the next one.
  *
- * Sources: Dean and Barroso, "The Tail at Scale" (the 95th percentile, about 5 % more requests); gRPC A6 (pushback
- * ends hedging); the resilience notes, §05.
+ * Sources: Dean and Barroso, "The Tail at Scale" (the 95th percentile, about 5 % more requests); gRPC A6 (pushback,
+ * and the five kinds of answers); the resilience notes, §05.
  */
+import type { Failed } from "../call.ts";
 import { OptionError } from "../errors.ts";
 import { LatencyWindow } from "../latency/machine.ts";
-import { checkBoolean, checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
+import { checkBoolean, checkKeys, checkMs, checkNumber, checkOneOf, orDefault } from "../options.ts";
 
 /** A delay that follows what attempts take; the field `delayMs` takes it in place of a number. */
 export interface LiveDelayOptions {
@@ -28,8 +30,8 @@ export interface LiveDelayOptions {
 /** Options of `hedge`. */
 export interface HedgeOptions {
   /**
-   * How long the latest attempt may take before another is sent, in ms, 1 to 2^31 − 1 (about the measured P95), or
-   * `{ percentile }` to follow it. No default.
+   * How long the latest attempt may take before another is sent, in ms, 0 to 2^31 − 1 (about the measured P95; 0 sends
+   * all at once), or `{ percentile }` to follow it. No default.
    */
   readonly delayMs: number | LiveDelayOptions;
   /** Attempts that may be in flight for one call, the first included; 2 to 10, whole. Default 2 (The Tail at Scale). */
@@ -39,6 +41,12 @@ export interface HedgeOptions {
    * long as it said, if that is longer. Default 1,000 (our choice).
    */
   readonly quietMs?: number;
+  /**
+   * What a failure does: after `"stop"` no more are sent, and those that run decide; `"next"` sends the next one at once,
+   * or when the dependency said, and lets a permanent failure end the race (gRPC A6). Default "stop", since repeating
+   * failures is the retry's work.
+   */
+  readonly onFailure?: "stop" | "next";
   /**
    * Whether the attempts are tied: as soon as the work says that the callee has begun on one (`attempt.started()`), the
    * others are given up and no more are sent. Default false: not every callee says so (The Tail at Scale).
@@ -56,10 +64,11 @@ export class HedgePolicy {
   private readonly minSamples: number;
   private readonly minMs: number;
   private readonly quietMs: number;
+  private readonly goesOn: boolean;
   private quietUntil = -Infinity;
 
   constructor(options: HedgeOptions, field = "hedge") {
-    checkKeys(field, options, ["delayMs", "attempts", "quietMs", "tied"]);
+    checkKeys(field, options, ["delayMs", "attempts", "quietMs", "onFailure", "tied"]);
     const { delayMs } = options;
     const live =
       typeof delayMs === "object" && delayMs !== null ? checkLive(`${field}.delayMs`, delayMs) : null;
@@ -74,6 +83,8 @@ export class HedgePolicy {
       integer: true,
     });
     this.quietMs = checkMs(`${field}.quietMs`, orDefault(options.quietMs, 1_000));
+    const onFailure = orDefault(options.onFailure, "stop");
+    this.goesOn = checkOneOf(`${field}.onFailure`, onFailure, ["stop", "next"]) === "next";
     this.tied = checkBoolean(`${field}.tied`, orDefault(options.tied, false));
   }
 
@@ -86,6 +97,16 @@ export class HedgePolicy {
     return Math.max(this.minMs, latencies.percentile(this.percentile, now) as number);
   }
 
+  /** How long after this failure another is sent: 0 for at once, `Infinity` for never. */
+  afterFailureMs(failure: Failed): number {
+    return this.goesOn && failure.pushback !== "never" ? pushbackMs(failure) : Infinity;
+  }
+
+  /** Whether this failure is the call's answer, whatever the other attempts may say. */
+  isFinal(failure: Failed): boolean {
+    return this.goesOn && failure.class === "permanent";
+  }
+
   /** Whether the dependency has lately asked for less. */
   isQuiet(now: number): boolean {
     return now < this.quietUntil;
@@ -96,15 +117,23 @@ export class HedgePolicy {
     this.latencies?.record(ms, now);
   }
 
-  /** The dependency asked for less: for `pushbackMs`, if it said how long. */
-  overloaded(pushbackMs: number, now: number): void {
-    this.quietUntil = Math.max(this.quietUntil, now + Math.max(this.quietMs, pushbackMs));
+  /** The dependency asked for less: for as long as it said, unless that is when this very call is to go on. */
+  overloaded(failure: Failed, now: number): void {
+    const saidMs = this.goesOn ? 0 : pushbackMs(failure);
+    this.quietUntil = Math.max(this.quietUntil, now + Math.max(this.quietMs, saidMs));
   }
+}
+
+/** How long the dependency asked to wait, in ms; 0 where it did not. */
+function pushbackMs({ pushback = 0 }: Failed): number {
+  if (pushback === "never") return 0;
+  const ms = typeof pushback === "number" ? pushback : pushback.exactlyMs;
+  return Math.max(0, ms);
 }
 
 function checkFixed(field: string, delayMs: unknown): number {
   if (typeof delayMs !== "number") throw new OptionError(field, delayMs, "a number of ms, or { percentile }");
-  return checkMs(field, delayMs, { min: 1 });
+  return checkMs(field, delayMs);
 }
 
 function checkLive(field: string, live: LiveDelayOptions): Required<LiveDelayOptions> {
