@@ -76,6 +76,15 @@ it("balances over calls of every end, and is silent at rest", async () => {
   expect(books.of("stock").repeats).toBeGreaterThan(0);
 });
 
+it("takes back a repeat whose connection failed: it was not sent after all", async () => {
+  const { time, stock, books, view } = worldOf({ retry: { attempts: 4 } });
+  const refused = scripted([{ error: Object.assign(new Error("no"), { code: "ECONNREFUSED" }), afterMs: 1 }]);
+  await time.run(() => view.outcome(refused));
+  expect([refused.attempts.length, stock.budget?.repeats]).toEqual([4, 0]);
+  expect(books.of("stock")).toMatchObject({ firsts: 1, repeats: 0 });
+  books.checkAtRest();
+});
+
 it("says that a fallback which was given up is abandoned, and takes no place for it", async () => {
   const { time, books, view } = worldOf({ fallback: { run: () => new Promise(() => {}), timeoutMs: 50 } });
   const work = scripted([{ hangs: true, ignoresSignal: true }]);
