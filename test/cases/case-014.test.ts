@@ -2,7 +2,9 @@
 import { expect, it } from "vitest";
 import { runSource } from "../../scripts/lib/bundle.mjs";
 
-it("case 014: 10,000 breakers arm no timer, are collected, and let the process end by itself", async () => {
+it("case 014: 10,000 breakers arm no timer, are collected, and let the process end by itself", {
+  timeout: 120_000,
+}, async () => {
   const { code, stdout, stderr } = await runSource(
     `
     import { dependency } from "~/src/index.ts";

@@ -2,7 +2,9 @@
 import { expect, it } from "vitest";
 import { runSource } from "../../scripts/lib/bundle.mjs";
 
-it("case 056: 1,000,000 signals, each of a caller's and a timeout, leave the heap flat and no handler", async () => {
+it("case 056: 1,000,000 signals, each of a caller's and a timeout, leave the heap flat and no handler", {
+  timeout: 120_000,
+}, async () => {
   const { code, stdout, stderr } = await runSource(
     `
     import { getEventListeners } from "node:events";

@@ -5,7 +5,9 @@ import { AdmissionQueue, OptionError } from "../../src/core/index.ts";
 import { dependency } from "../../src/facade/index.ts";
 import { virtualTime } from "../../src/node/testing/index.ts";
 
-it("case 076: of 100,000 calls to a dependency that hangs as many as the cap wait, the rest are refused at once", async () => {
+it("case 076: of 100,000 calls to a dependency that hangs as many as the cap wait, the rest are refused at once", {
+  timeout: 120_000,
+}, async () => {
   const { code, stdout, stderr } = await runSource(
     `
     import { dependency } from "~/src/index.ts";

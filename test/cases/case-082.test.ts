@@ -2,7 +2,9 @@
 import { expect, it } from "vitest";
 import { runSource } from "../../scripts/lib/bundle.mjs";
 
-it("case 082: 1,000,000 keys are bounded in number and in memory, and the number can be read", async () => {
+it("case 082: 1,000,000 keys are bounded in number and in memory, and the number can be read", {
+  timeout: 120_000,
+}, async () => {
   const { code, stdout, stderr } = await runSource(
     `
     import { dependency, stale } from "~/src/index.ts";

@@ -3,7 +3,9 @@ import { expect, it } from "vitest";
 import { runSource } from "../../../scripts/lib/bundle.mjs";
 
 // Node's own fetch keeps a copy of a streamed body for a redirect, so what a bare call holds is taken off.
-it("case 137: a stream of 1,000,000 messages is not kept for a retry, and cancelled calls leave nothing", async () => {
+it("case 137: a stream of 1,000,000 messages is not kept for a retry, and cancelled calls leave nothing", {
+  timeout: 120_000,
+}, async () => {
   const { code, stdout, stderr } = await runSource(
     `
     import { createServer } from "node:http";
