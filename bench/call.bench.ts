@@ -1,5 +1,6 @@
 /**
- * `npm run bench -- call [--json] [--rounds N]`: what a call costs under Plimsoll's guards and under its peers'.
+ * `npm run bench -- call [--json] [--rounds N]`: what a call costs under Plimsoll's guards and under its peers', and what
+ * many idle guards do.
  *
  * Every case runs in a process of its own, so that no library's types spoil another's code, and all of them several
  * times in turn. `bareNs` is one awaited async function. Compare ratios: the machine's speed is not ours to promise.
@@ -8,6 +9,7 @@ import { spawn } from "node:child_process";
 import { cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { CASES } from "./call/cases.ts";
+import { type Idle, MANY, measureIdle } from "./call/idle.ts";
 import { type Measurement, measure } from "./call/measure.ts";
 
 interface Row {
@@ -25,8 +27,12 @@ const args = process.argv.slice(2);
 const roundsAt = args.indexOf("--rounds");
 const rounds = roundsAt < 0 ? 3 : Number(args[roundsAt + 1]);
 
-if (args[0] === "case") {
-  const result = await measure(CASES[Number(args[1])] as (typeof CASES)[number]);
+if (args[0] === "case" || args[0] === "idle") {
+  const index = Number(args[1]);
+  const result =
+    args[0] === "case"
+      ? await measure(CASES[index] as (typeof CASES)[number])
+      : await measureIdle(MANY[index] as (typeof MANY)[number]);
   process.stdout.write(`${JSON.stringify(result)}\n`, () => process.exit(0));
 } else {
   await main();
@@ -37,7 +43,7 @@ async function main(): Promise<void> {
   for (let round = 1; round <= rounds; round++) {
     for (const [index, { subject, guards }] of CASES.entries()) {
       process.stderr.write(`round ${round} of ${rounds}: ${subject}, ${guards}\n`);
-      (measured[index] as Measurement[]).push(await inOwnProcess(index));
+      (measured[index] as Measurement[]).push(await inOwnProcess<Measurement>("case", index));
     }
   }
   // The bare call is measured in every process. A minimum over all of them would be a minimum of many more samples
@@ -48,8 +54,13 @@ async function main(): Promise<void> {
     const runs = measured[index] as Measurement[];
     return { subject, kind, guards, ...summary(runs) };
   });
-  if (args.includes("--json")) console.log(JSON.stringify({ bareNs, bareFailureNs, rows }));
-  else print(bareNs, bareFailureNs, rows);
+  const idle: Idle[] = [];
+  for (const index of MANY.keys()) idle.push(await inOwnProcess<Idle>("idle", index));
+  if (args.includes("--json")) console.log(JSON.stringify({ bareNs, bareFailureNs, rows, idle }));
+  else {
+    print(bareNs, bareFailureNs, rows);
+    printIdle(idle);
+  }
 }
 
 function summary(runs: readonly Measurement[]): { minNs: number; medianNs: number; bytes: number } {
@@ -64,10 +75,10 @@ function median(values: number[]): number {
   return values.sort((a, b) => a - b)[values.length >> 1] as number;
 }
 
-function inOwnProcess(index: number): Promise<Measurement> {
+function inOwnProcess<R>(what: "case" | "idle", index: number): Promise<R> {
   const child = spawn(
     process.execPath,
-    [...NODE_FLAGS, fileURLToPath(import.meta.url), "case", String(index)],
+    [...NODE_FLAGS, fileURLToPath(import.meta.url), what, String(index)],
     {
       stdio: ["ignore", "pipe", "inherit"],
     },
@@ -80,7 +91,7 @@ function inOwnProcess(index: number): Promise<Measurement> {
     child.on("error", reject);
     child.on("close", (code) => {
       if (code === 0) resolve(JSON.parse(output));
-      else reject(new Error(`case ${index} ended with code ${code}`));
+      else reject(new Error(`${what} ${index} ended with code ${code}`));
     });
   });
 }
@@ -107,5 +118,19 @@ function print(bareNs: number, bareFailureNs: number, rows: readonly Row[]): voi
     console.log(
       `${subject.padEnd(10)} ${kind.padEnd(8)} ${cells.join(" ")} ${String(bytes).padStart(6)}  ${guards}`,
     );
+  }
+}
+
+function printIdle(idle: readonly Idle[]): void {
+  console.log("\nsubject      count  bytes each  timers  idle use of a core  guards");
+  for (const [index, { count, bytesEach, timers, idleShare }] of idle.entries()) {
+    const { subject, guards } = MANY[index] as (typeof MANY)[number];
+    const cells = [
+      String(count).padStart(7),
+      String(bytesEach).padStart(11),
+      String(timers).padStart(7),
+      `${(100 * idleShare).toFixed(1)} %`.padStart(19),
+    ];
+    console.log(`${subject.padEnd(10)} ${cells.join(" ")}  ${guards}`);
   }
 }

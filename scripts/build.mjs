@@ -1,7 +1,8 @@
 // `npm run build [-- --force]`: compiles what changed (`tsc -b`), or everything, then writes the files that are made
-// from built code.
+// from built code, and the reference of all options, which is made from their docstrings.
 import { existsSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { reference } from "./lib/options.mjs";
 import { root, runNode, tool } from "./lib/run.mjs";
 
 /**
@@ -18,8 +19,17 @@ async function generate() {
     if (!existsSync(path)) continue;
     const made = (await import(pathToFileURL(path).href))[json];
     const value = typeof made === "function" ? made() : made;
-    writeFileSync(`${root}/${file}`, `${JSON.stringify(value, null, 2)}\n`);
+    write(file, value);
   }
+  write("dist/reference.json", reference(`${root}/`));
+}
+
+/**
+ * @param {string} file
+ * @param {unknown} value
+ */
+function write(file, value) {
+  writeFileSync(`${root}/${file}`, `${JSON.stringify(value, null, 2)}\n`);
 }
 
 const { code } = await runNode(tool("tsc", "-b", ...process.argv.slice(2)));

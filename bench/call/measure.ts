@@ -4,7 +4,7 @@
  * Batches of sequential awaited calls, the case's and the bare one's in turn, so that whatever else the machine does
  * meets both. The fastest batch is the trustworthy figure on a shared machine; the median shows the contention.
  */
-import { BARE, type Case } from "./cases.ts";
+import { BARE, type Case } from "./case.ts";
 
 /** What one process measured. Times are ns a call. */
 export interface Measurement {

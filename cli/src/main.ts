@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { explainCommand } from "./explain.ts";
+import { optionsCommand } from "./options.ts";
 import { replayCommand } from "./replay/command.ts";
 
 const manifest = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as {
@@ -14,6 +15,7 @@ const program = new Command("plimsoll")
   .version(manifest.version)
   .showHelpAfterError()
   .addCommand(replayCommand())
-  .addCommand(explainCommand());
+  .addCommand(explainCommand())
+  .addCommand(optionsCommand());
 
 await program.parseAsync();

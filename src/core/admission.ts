@@ -9,52 +9,13 @@
  * (evidence), and `release` once, when its work has truly ended (capacity). The two are far apart for work that
  * ignores its timeout; treating them as one is how every peer measured runs five at once behind a limit of one.
  */
+import type { Asking, Permit } from "./admitter.ts";
 import type { Token } from "./budget/budget.ts";
 import { type AttemptKind, type Call, type Failed, failed, type Rejected, rejected } from "./call.ts";
 import type { Evidence } from "./evidence.ts";
 import { type Room, Wait } from "./room.ts";
 import type { Run } from "./run.ts";
 import { type Runtime, Timer } from "./runtime.ts";
-
-/** What a guard gave to one admission. Several admissions may share one permit object. */
-export interface Permit {
-  /** The attempt was answered like this. Called once, before or at `release`. */
-  settle(evidence: Evidence, admission: Admission): void;
-  /** The work has ended; the place is free. Called once. */
-  release(): void;
-  /** After how many ms the place of abandoned work is taken back; never when undefined. */
-  readonly reclaimAbandonedAfterMs?: number;
-}
-
-/** What a guard may look at when it is asked. */
-export interface Asking {
-  readonly call: Call;
-  readonly kind: AttemptKind;
-}
-
-/** A guard that decides at once. */
-export interface Admitter {
-  /** Its field name in options, refusals and events. */
-  readonly name: string;
-  /** Whether `check` may say anything but yes at present. Reads no clock. */
-  readonly mayRefuse: boolean;
-  /** Whether `check` looks at the clock. */
-  readonly timed: boolean;
-  /** Admits (null), refuses, or sends to a room. Must not change anything. */
-  check(asking: Asking, now: number): Rejected | Room | null;
-  /** Takes a place, after every guard of the run has admitted in this same step. */
-  take(admission: Admission, now: number): Permit;
-  /** After how many ms the place of an abandoned attempt is taken back; never when undefined. */
-  readonly reclaimAbandonedAfterMs?: number;
-  /** What it counts with, if not itself: the same machine may stand only once in a run. */
-  readonly machine?: object;
-  /** Whether it may send to a room; only one guard of a run may. */
-  readonly queues?: boolean;
-  /** Hears that a guard behind it in the run refused a call that it would have admitted. */
-  refusedWithin?(asking: Asking, now: number): void;
-  /** Hears that a call was refused for good by what its own `check` said. */
-  hasRefused?(asking: Asking, now: number): void;
-}
 
 /** What a sequence asks the next layer for: this call, as this attempt. */
 export interface Plan {
@@ -63,7 +24,10 @@ export interface Plan {
   readonly kind: AttemptKind;
   /** The token that the attempt spends when it is sent, or hands back. */
   readonly token: Token | null;
+  /** What this is a part of: the admission of a sequence, or the attempt in the course of which the call is made. */
   readonly outer: Admission | null;
+  /** Hears that the callee has begun on the attempt, where others are tied to it. */
+  readonly tie?: { started(): void };
 }
 
 /** The refusal for a call whose deadline passes before it is sent. */
@@ -83,6 +47,8 @@ export abstract class Admission extends Timer implements Asking {
   sentAt = -1;
   /** Parts of its work that have not ended; the places are given back when none is left. */
   live = 0;
+  /** Those of them that are calls made within it. */
+  protected nested = 0;
   protected readonly plan: Plan;
   /** A limit in ms that replaces the usual one; null mostly. */
   private ownTimeoutMs: number | null = null;
@@ -126,7 +92,7 @@ export abstract class Admission extends Timer implements Asking {
     return this.plan.token;
   }
 
-  /** The admission of the sequence around this one, which lasts at least as long. */
+  /** The admission around this one, which lasts at least as long. */
   get outer(): Admission | null {
     return this.plan.outer;
   }
@@ -134,18 +100,41 @@ export abstract class Admission extends Timer implements Asking {
   /** Starts: one more part of it is alive, and so is everything around it. */
   protected begun(): void {
     this.live = 1;
-    if (this.outer !== null) this.outer.live++;
+    const { outer } = this;
+    if (outer === null) return;
+    outer.live++;
+    outer.nested++;
   }
 
-  /** One part of it has ended. */
+  /** One part of its own has ended. */
   endOne(): void {
     if (--this.live === 0) this.ended();
+    else if (this.live === this.nested) this.ownEnded();
+  }
+
+  /** An admission within it has ended. */
+  private endNested(): void {
+    this.nested--;
+    if (--this.live === 0) this.ended();
+  }
+
+  /** Only calls made within it are alive: what follows its own work alone is given back. */
+  protected ownEnded(): void {
+    const held = this.permits;
+    if (held?.some(isHandlers) !== true) return;
+    this.permits = held.filter((permit) => !isHandlers(permit));
+    for (const permit of held) if (isHandlers(permit)) permit.release();
   }
 
   /** The last part has ended: the places are free, and one part of what is around has ended. */
   protected ended(): void {
     this.release();
-    if (this.outer !== null) this.outer.endOne();
+    this.leaveOuter();
+  }
+
+  /** What is around has one part less. */
+  protected leaveOuter(): void {
+    if (this.outer !== null) this.outer.endNested();
   }
 
   /** All places are held: start. Called from the loop. */
@@ -276,6 +265,10 @@ export abstract class Admission extends Timer implements Asking {
 
 function reclaimOf({ reclaimAbandonedAfterMs }: Permit): number {
   return reclaimAbandonedAfterMs ?? Infinity;
+}
+
+function isHandlers({ holds }: Permit): boolean {
+  return holds === "handler";
 }
 
 function soonest(permits: readonly Permit[] | null): number {

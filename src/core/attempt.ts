@@ -8,8 +8,8 @@
  * The attempt is its own timer, first of its wait, then of its work; and it makes an AbortSignal only when the work
  * reads one, because a used AbortController costs more than all guards together.
  */
-import { Abort, type AbortTarget } from "./abort.ts";
-import { Admission, EXPIRED, type Plan } from "./admission.ts";
+import type { Abort, AbortTarget } from "./abort.ts";
+import { EXPIRED, type Plan } from "./admission.ts";
 import { tellAbandoned, tellAnswered, tellEnded, tellSent } from "./attempt-events.ts";
 import { type Exit, type Failed, failed, type Outcome, ok, type Rejected, rejected } from "./call.ts";
 import { classify, understood } from "./classify.ts";
@@ -20,23 +20,20 @@ import type { Process } from "./progress.ts";
 import type { Run } from "./run.ts";
 import { type Context, MAX_TIMER_MS, type Runtime } from "./runtime.ts";
 import { TimedOut } from "./timed-out.ts";
-
-/** `waiting` for a place, `admitted` but not yet started, `sent`, `answered`, and last `ended`. */
-export type AttemptState = "new" | "waiting" | "admitted" | "sent" | "answered" | "ended";
+import { type AttemptState, WorkView } from "./work-view.ts";
 
 const TOO_LITTLE_TIME: Rejected = rejected("deadline", "too little time left");
 
-/** One attempt of a call. The work receives it, and may read the time left, the signal and the call. */
-export class Attempt extends Admission implements Task {
-  readonly leaf: Leaf;
-  state: AttemptState = "new";
-  private maker: Process | null;
+/** One attempt of a call. The work receives it; what it may do with it is in `work-view.ts`. */
+export class Attempt extends WorkView implements Task {
+  override readonly leaf: Leaf;
+  override state: AttemptState = "new";
+  protected override maker: Process | null;
   private readonly work: unknown;
   private workEnded = false;
   /** Why it was given up while something of it was alive; null if it was not. */
-  private abandonedFor: Exit | null = null;
-  /** Made when the work asks to hear of its end. */
-  private abort: Abort | AbortTarget | null = null;
+  protected override abandonedFor: Exit | null = null;
+  protected override abort: Abort | AbortTarget | null = null;
 
   constructor(runtime: Runtime, leaf: Leaf, plan: Plan, maker: Process, work: unknown) {
     super(runtime, plan);
@@ -56,53 +53,6 @@ export class Attempt extends Admission implements Task {
   /** The caller's async context, in which the work starts after a wait. */
   get context(): Context | null {
     return this.maker === null ? null : this.maker.root.caller;
-  }
-
-  /** Absolute end of this attempt in the runtime's ms: its own timeout or the call's deadline, the sooner. */
-  get deadline(): number {
-    return Math.min(this.call.deadline, this.sentAt + this.timeoutMs);
-  }
-
-  /** Ms until this attempt is given up, 0 at least; `Infinity` when nothing bounds it. */
-  get timeLeftMs(): number {
-    return Math.max(0, this.deadline - this.runtime.now());
-  }
-
-  /** Fires when the attempt is given up. Made on first use; work that never reads it pays nothing. */
-  get signal(): AbortSignal {
-    return this.aborting.signal;
-  }
-
-  /** Calls `listener` once when the attempt is given up: a signal's cheap twin, for adapters. */
-  onAbort(listener: (reason: unknown) => void): void {
-    this.aborting.listen(listener);
-  }
-
-  /** Tells `target` instead, and nobody else: for work that is an object itself, and counts what it allocates. */
-  abortTo(target: AbortTarget): void {
-    this.abort = target;
-  }
-
-  private get aborting(): Abort {
-    if (!(this.abort instanceof Abort)) {
-      this.abort = new Abort(this.runtime);
-      if (this.abandonedFor !== null) this.abort.fire(this.abandonedFor);
-    }
-    return this.abort as Abort;
-  }
-
-  /** Keeps the attempt alive until the returned function is called: for a body that outlives its headers. */
-  hold(): () => void {
-    if (this.live === 0) return () => {};
-    this.live++;
-    let held = true;
-    return () => {
-      if (!held) return;
-      held = false;
-      const outermost = this.runtime.loop.enter();
-      this.endOne();
-      this.runtime.loop.leave(outermost);
-    };
   }
 
   /** Asks for places and starts. Called from the loop. */
@@ -129,9 +79,9 @@ export class Attempt extends Admission implements Task {
     else this.judged({ value });
   }
 
-  /** The work has thrown. Only the first end counts. */
-  fail(error: unknown): void {
-    this.judged({ error });
+  /** The work has thrown; `exhausted` if a call within it has tried again. Only the first end counts. */
+  fail(error: unknown, exhausted = false): void {
+    this.judged({ error }, exhausted);
   }
 
   /** Gives the attempt up. Its maker hears of it, and so the call is cancelled, unless that has ended already. */
@@ -197,10 +147,11 @@ export class Attempt extends Admission implements Task {
   }
 
   /** Lets the judge speak first: it may be the user's, may throw, and may cancel this very call. */
-  private judged(result: Result): void {
+  private judged(result: Result, exhausted = false): void {
     if (this.state !== "sent" || this.workEnded) return this.workDone(null);
     const outermost = this.runtime.loop.enter();
-    this.workDone(this.judge(result));
+    const outcome = this.judge(result);
+    this.workDone(exhausted && outcome.kind === "failed" ? { ...outcome, exhausted } : outcome);
     this.runtime.loop.leave(outermost);
   }
 
@@ -219,9 +170,11 @@ export class Attempt extends Admission implements Task {
     if (this.workEnded || this.live === 0) return;
     this.workEnded = true;
     const outermost = this.runtime.loop.enter();
-    this.live--;
-    if (outcome !== null && this.state === "sent") this.report(outcome);
-    else if (this.live === 0) this.ended();
+    if (outcome === null || this.state !== "sent") this.endOne();
+    else {
+      this.live--;
+      this.report(outcome);
+    }
     this.runtime.loop.leave(outermost);
   }
 
@@ -258,8 +211,13 @@ export class Attempt extends Admission implements Task {
     if (sent && this.leaf.budget !== null) this.leaf.budget.settled(exit, this.token);
     if (this.runtime.sink !== null) tellAnswered(this, exit, evidence.ending, sent);
     if (this.live === 0) this.ended();
-    else if (exit.kind !== "ok") this.abandon(exit);
+    else this.goesOn(exit);
     if (maker !== null) maker.answered(this, exit);
+  }
+
+  private goesOn(exit: Exit): void {
+    if (this.live === this.nested) this.ownEnded();
+    if (exit.kind !== "ok") this.abandon(exit);
   }
 
   private countSent(limit: number): void {
@@ -283,7 +241,7 @@ export class Attempt extends Admission implements Task {
     this.state = "ended";
     this.runtime.cancel(this);
     this.release();
-    if (this.outer !== null && this.sentAt >= 0) this.outer.endOne();
+    if (this.sentAt >= 0) this.leaveOuter();
     if (this.abandonedFor !== null) this.abandonedEnded();
   }
 

@@ -52,6 +52,8 @@ export interface Failed {
   readonly pushback?: Pushback | undefined;
   /** How far it got: `unsent` never left, `timeout` ran its full time, `clipped` ended at the call's deadline. */
   readonly ended?: "unsent" | "timeout" | "clipped" | undefined;
+  /** A guarded call within the work has failed with this error after it had tried again, or decided not to. */
+  readonly exhausted?: true;
   /** The local refusal that prevented another attempt, when one did. */
   readonly stoppedBy?: Rejected | undefined;
 }
@@ -104,6 +106,12 @@ export function failed(
     ended: more?.ended,
     stoppedBy: undefined,
   };
+}
+
+/** How the later of two attempts of a call ended; what the earlier one may have done, the call may have done. */
+export function after(earlier: Exit | null, exit: Exit): Exit {
+  if (exit.kind !== "failed" || exit.effect === "unknown") return exit;
+  return earlier?.kind === "failed" && earlier.effect === "unknown" ? { ...exit, effect: "unknown" } : exit;
 }
 
 /** A local refusal. Where nothing in it varies, prepare one and hand it out again and again. */

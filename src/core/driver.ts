@@ -143,9 +143,10 @@ export class GeneratedCall extends CallProcess {
     work: unknown,
     answer: Answer | null,
     policy: Next,
+    outer: Admission | null,
   ) {
     super(runtime, spec, fields, deadline, work, answer);
-    const plan: Plan = { call: this, number: 1, kind: "original", token: null, outer: null };
+    const plan: Plan = { call: this, number: 1, kind: "original", token: null, outer };
     this.fiber = new Fiber(this, policy, plan, (exit) => this.finish(exit));
   }
 
@@ -197,7 +198,7 @@ export function attemptOf(leaf: Leaf): Next {
 
 /** The limit that a guard around the sequence has set for each attempt; `Infinity` where none has. */
 function limitWithin({ outer }: Plan): number {
-  return outer === null ? Infinity : outer.timeoutMs;
+  return outer instanceof Scope ? outer.timeoutMs : Infinity;
 }
 
 /** A layer of admitters around a sequence: their places are held until everything within has ended. */
@@ -250,6 +251,9 @@ class Scope extends Admission implements Step {
     this.endOne();
     if (this.live > 0 && exit.kind !== "ok") this.reclaimLater();
   }
+
+  /** The attempts within are its own work, whoever has been answered. */
+  protected override ownEnded(): void {}
 
   override fire(): void {
     if (this.room === null) this.reclaim();

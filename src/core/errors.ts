@@ -6,7 +6,12 @@
 import type { Call, Rejected } from "./call.ts";
 
 /** The closed set of codes. */
-export type ErrorCode = "PLIMSOLL_TIMEOUT" | "PLIMSOLL_REFUSED" | "PLIMSOLL_CANCELLED" | "PLIMSOLL_OPTION";
+export type ErrorCode =
+  | "PLIMSOLL_TIMEOUT"
+  | "PLIMSOLL_REFUSED"
+  | "PLIMSOLL_CANCELLED"
+  | "PLIMSOLL_OPTION"
+  | "PLIMSOLL_UNSOUND";
 
 /** What all errors of Plimsoll have in common; ask `error instanceof PlimsollError`. */
 export abstract class PlimsollError extends Error {
@@ -72,6 +77,22 @@ export class RefusedError extends PlimsollError {
     this.by = refusal.by;
     this.reason = refusal.reason;
     this.retryAfterMs = refusal.retryAfterMs;
+  }
+}
+
+/** A reply came, and `validating` found it wanting. */
+export class UnsoundReplyError extends PlimsollError {
+  override readonly name = "UnsoundReplyError";
+  readonly code = "PLIMSOLL_UNSOUND";
+  /** Whether something is missing, or something is wrong. */
+  readonly flaw: "partial" | "corrupt";
+  /** The reply as it came: a fallback may make something of a partial one. */
+  readonly reply: unknown;
+
+  constructor(dependency: string, operation: string, flaw: "partial" | "corrupt", reply: unknown) {
+    super(`${dependency}.${operation}: the reply is ${flaw}`);
+    this.flaw = flaw;
+    this.reply = reply;
   }
 }
 

@@ -5,10 +5,11 @@
  * leaves every continuation to the loop at the same points as the generators do, so that both give one event log.
  * The only short cut: an answer is fixed at once when nothing else is ready to run, since it would be the very next.
  */
-import type { Plan } from "./admission.ts";
+import type { Admission, Plan } from "./admission.ts";
 import { Attempt } from "./attempt.ts";
 import type { Token } from "./budget/budget.ts";
 import {
+  after,
   type Call,
   type CallFields,
   type Exit,
@@ -38,6 +39,7 @@ export interface FusedPolicy {
 
 /** A call under that order. It is itself the plan of its first attempt. */
 export class FusedCall extends CallProcess implements Plan {
+  readonly outer: Admission | null;
   private readonly policy: FusedPolicy;
   private attempt: Attempt | null = null;
   /** An attempt's exit that waits for its turn in the loop. */
@@ -55,8 +57,10 @@ export class FusedCall extends CallProcess implements Plan {
     work: unknown,
     answer: Answer | null,
     policy: FusedPolicy,
+    outer: Admission | null,
   ) {
     super(runtime, spec, fields, deadline, work, answer);
+    this.outer = outer;
     this.policy = policy;
   }
 
@@ -73,10 +77,6 @@ export class FusedCall extends CallProcess implements Plan {
   }
 
   get token(): null {
-    return null;
-  }
-
-  get outer(): null {
     return null;
   }
 
@@ -108,10 +108,11 @@ export class FusedCall extends CallProcess implements Plan {
     attempt.begin(now);
   }
 
-  private afterFailure(exit: Exit): void {
+  private afterFailure(last: Exit): void {
     const { retry } = this.policy;
-    if (retry === null || this.because !== null) return this.conclude(exit);
+    if (retry === null || this.because !== null) return this.conclude(last);
     const { repeat } = this;
+    const exit = repeat === null ? last : after(repeat.failure, last);
     if (exit.kind === "rejected" && repeat !== null) return this.conclude(reported(repeat.failure, exit));
     const now = this.runtime.now();
     const number = repeat === null ? 1 : repeat.number;
@@ -160,7 +161,7 @@ class Repeat extends Timer implements Plan {
   readonly number: number;
   readonly kind = "retry";
   readonly token: Token | null;
-  readonly outer = null;
+  readonly outer: Admission | null;
   readonly delayMs: number;
   readonly backoffFrom: number;
   /** How the attempt before it ended. */
@@ -169,6 +170,7 @@ class Repeat extends Timer implements Plan {
   constructor(call: FusedCall, number: number, { delayMs, token, backoffFrom }: Again, failure: Exit) {
     super();
     this.call = call;
+    this.outer = call.outer;
     this.number = number;
     this.token = token;
     this.delayMs = delayMs;

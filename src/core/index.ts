@@ -2,15 +2,9 @@
 export type { AbortTarget } from "./abort.ts";
 export { AdaptiveThrottleGuard, adaptiveThrottle } from "./adaptive-throttle/guard.ts";
 export { AdaptiveThrottle, type AdaptiveThrottleOptions } from "./adaptive-throttle/machine.ts";
-export {
-  Admission,
-  type Admitter,
-  type Asking,
-  EXPIRED,
-  type Permit,
-  type Plan,
-} from "./admission.ts";
-export { Attempt, type AttemptState } from "./attempt.ts";
+export { Admission, EXPIRED, type Plan } from "./admission.ts";
+export type { Admitter, Asking, Holds, Permit } from "./admitter.ts";
+export { Attempt } from "./attempt.ts";
 export {
   type AwsBackoffOptions,
   awsBackoff,
@@ -65,6 +59,7 @@ export {
   windowShare,
 } from "./budget/presets.ts";
 export { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
+export { KeyedBulkheads } from "./bulkhead/keyed.ts";
 export { Gate, type GateState } from "./bulkhead/machine.ts";
 export {
   type AttemptKind,
@@ -91,6 +86,7 @@ export { AWS_THROTTLING, AWS_TRANSIENT, awsMeaning, judgeAws } from "./classifie
 export { GRPC_STATUS, grpcMeaning, grpcPushback, judgeGrpc } from "./classifiers/grpc.ts";
 export type { Meaning } from "./classifiers/meaning.ts";
 export { judgeRedis, REDIS_REPLY, redisMeaning } from "./classifiers/redis.ts";
+export { type Soundness, validating } from "./classifiers/validating.ts";
 export { type ClassifiedError, classify, FAILURE } from "./classify.ts";
 export { CoalesceGuard, coalesce } from "./coalesce/guard.ts";
 export { type CoalesceOptions, CoalescePolicy } from "./coalesce/machine.ts";
@@ -123,6 +119,7 @@ export {
   PlimsollError,
   RefusedError,
   TimeoutError,
+  UnsoundReplyError,
 } from "./errors.ts";
 export {
   type BreakerStateName,
@@ -138,11 +135,15 @@ export { FallbackGuard, fallback } from "./fallback/guard.ts";
 export {
   type DefaultFallback,
   defaultValue,
+  type ElsewhereFallback,
+  elsewhere,
   type FallbackCommonOptions,
   type FallbackFunction,
   type FallbackOption,
   type FallbackOptions,
   type FallbackSpec,
+  type NotExecuted,
+  notExecuted,
   type StaleOptions,
   stale,
 } from "./fallback/options.ts";
@@ -162,6 +163,8 @@ export {
   checkOneOf,
   type Range,
 } from "./options.ts";
+export { PartialBreakerGuard, partialBreaker } from "./partial-breaker/guard.ts";
+export { PartialBreaker, type PartialBreakerOptions } from "./partial-breaker/machine.ts";
 export { nextDue, stableOffset } from "./periodic/machine.ts";
 export {
   type DependencyOptions,
@@ -172,13 +175,14 @@ export {
 export { type Answer, CallProcess, type Process } from "./progress.ts";
 export { AdmissionQueue, type Entry, type QueueOptions } from "./queue/machine.ts";
 export { hash32, type Random, SeededRandom } from "./random.ts";
-export { RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
+export { KeyedRateLimits, RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
 export { type RateOptions, TokenBucket } from "./rate-limit/machine.ts";
 export { RetryGuard, retry } from "./retry/guard.ts";
 export { type Again, type RetryOptions, RetryPolicy } from "./retry/machine.ts";
 export { type Room, Wait } from "./room.ts";
 export { Run } from "./run.ts";
 export { type Context, type EventSink, MAX_TIMER_MS, Runtime, Timer } from "./runtime.ts";
+export { type Share, ShareGuard } from "./share.ts";
 export {
   type Binding,
   type Guard,
@@ -188,3 +192,4 @@ export {
   type StackOptions,
 } from "./stack.ts";
 export { AttemptTimeout, timeout } from "./timeout/guard.ts";
+export { type AttemptState, WorkView } from "./work-view.ts";

@@ -2,6 +2,7 @@
 import type { Attempt } from "./attempt.ts";
 import type { Budget } from "./budget/budget.ts";
 import type { Outcome } from "./call.ts";
+import type { Random } from "./random.ts";
 import type { Run } from "./run.ts";
 
 /** What the work gave: the value it returned, or the error it threw. */
@@ -25,6 +26,8 @@ export interface Leaf {
   perform(attempt: Attempt, work: unknown): void;
   /** A judge of the user's, which may throw; null for the library's own. */
   readonly judge: Judge | null;
+  /** Chooses among destinations. */
+  readonly destinations: Random;
   /** Attempts answered but not ended. */
   abandoned: number;
 }

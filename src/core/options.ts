@@ -63,6 +63,12 @@ export function checkOneOf<T extends string>(field: string, value: unknown, word
   throw new OptionError(field, value, words.map((word) => JSON.stringify(word)).join(" or "));
 }
 
+/** Returns `value` if it is true or false. */
+export function checkBoolean(field: string, value: unknown): boolean {
+  if (typeof value === "boolean") return value;
+  throw new OptionError(field, value, "true or false");
+}
+
 /** Returns `value` if it is a function. */
 export function checkFunction<F>(field: string, value: F): F {
   if (typeof value === "function") return value;

@@ -5,13 +5,15 @@
 
 import { AdaptiveThrottleGuard, adaptiveThrottle } from "./adaptive-throttle/guard.ts";
 import type { AdaptiveThrottleOptions } from "./adaptive-throttle/machine.ts";
-import type { Admitter } from "./admission.ts";
+import type { Admission } from "./admission.ts";
+import type { Admitter } from "./admitter.ts";
 import { breaker, KeyedBreakers } from "./breaker/guard.ts";
 import { CircuitBreaker } from "./breaker/machine.ts";
 import { type BreakerOptions, BreakerPolicy } from "./breaker/options.ts";
 import type { Budget } from "./budget/budget.ts";
 import { type BudgetSpec, budgetOf } from "./budget/presets.ts";
-import { Bulkhead, type BulkheadOptions, bulkhead } from "./bulkhead/guard.ts";
+import { Bulkhead, type BulkheadOptions } from "./bulkhead/guard.ts";
+import { KeyedBulkheads } from "./bulkhead/keyed.ts";
 import type { CallFields } from "./call.ts";
 import { coalesce } from "./coalesce/guard.ts";
 import type { CoalesceOptions } from "./coalesce/machine.ts";
@@ -22,9 +24,19 @@ import { hedge } from "./hedge/guard.ts";
 import type { HedgeOptions } from "./hedge/machine.ts";
 import type { PerKeyOptions } from "./keyed/per-key.ts";
 import type { Judge } from "./leaf.ts";
-import { checkFunction, checkKeys, checkMs, checkObject, checkOneOf, orDefault } from "./options.ts";
+import {
+  checkBoolean,
+  checkFunction,
+  checkKeys,
+  checkMs,
+  checkObject,
+  checkOneOf,
+  orDefault,
+} from "./options.ts";
+import { partialBreaker } from "./partial-breaker/guard.ts";
+import type { PartialBreakerOptions } from "./partial-breaker/machine.ts";
 import type { Answer, CallProcess } from "./progress.ts";
-import { RateLimit, type RateLimitOptions, rateLimit } from "./rate-limit/guard.ts";
+import { KeyedRateLimits, RateLimit, type RateLimitOptions } from "./rate-limit/guard.ts";
 import { retry } from "./retry/guard.ts";
 import type { RetryOptions } from "./retry/machine.ts";
 import type { Runtime } from "./runtime.ts";
@@ -36,13 +48,19 @@ export interface DependencyOptions {
   /** Names it in errors and events; not empty. */
   readonly name: string;
   /** Caps its calls in flight. Default: no cap, since a limit must be measured. */
-  readonly bulkhead?: BulkheadOptions;
+  readonly bulkhead?: BulkheadOptions & ByKey;
   /** Keeps a quota towards it. Default: none. */
-  readonly rateLimit?: RateLimitOptions;
+  readonly rateLimit?: RateLimitOptions & ByKey;
   /** Refuses a part of its calls while it is refusing; `{}` for all defaults. Default: none. */
   readonly adaptiveThrottle?: AdaptiveThrottleOptions;
   /** What retries and hedges of its operations spend. Default `{}`: 10 % and a burst of 10; "none" switches it off. */
   readonly budget?: BudgetSpec | "none";
+}
+
+/** For a guard of which there may be one for each key. */
+export interface ByKey {
+  /** One for each key of the calls, in place of one for all; `{}` for all defaults. Default: one for all. */
+  readonly perKey?: PerKeyOptions;
 }
 
 /** How one operation is guarded. A guard that is left out is not there. */
@@ -60,14 +78,13 @@ export interface OperationOptions {
   /** Repeats failed attempts; `{}` for all defaults. */
   readonly retry?: RetryOptions;
   /** Stops calls to what plainly fails; `{}` for all defaults. */
-  readonly breaker?: BreakerOptions & {
-    /** A breaker for each key of the calls, in place of one for all; `{}` for all defaults. Default: one for all. */
-    readonly perKey?: PerKeyOptions;
-  };
+  readonly breaker?: BreakerOptions & ByKey;
+  /** In place of a breaker: refuses as large a share of the calls as the failures ask for; `{}` for all defaults. */
+  readonly partialBreaker?: PartialBreakerOptions;
   /** A cap of its own, beside the dependency's. */
-  readonly bulkhead?: BulkheadOptions;
+  readonly bulkhead?: BulkheadOptions & ByKey;
   /** A quota of its own, beside the dependency's. */
-  readonly rateLimit?: RateLimitOptions;
+  readonly rateLimit?: RateLimitOptions & ByKey;
   /** A throttle of its own, beside the dependency's. */
   readonly adaptiveThrottle?: AdaptiveThrottleOptions;
   /** Sends a second attempt when the first is slow. Only for what is idempotent. */
@@ -91,6 +108,7 @@ const OPERATION_KEYS = [
   "coalesce",
   "retry",
   "breaker",
+  "partialBreaker",
   "adaptiveThrottle",
   "rateLimit",
   "bulkhead",
@@ -104,9 +122,15 @@ const OPERATION_KEYS = [
 export class DependencyPolicy {
   readonly name: string;
   readonly runtime: Runtime;
+  /** Its cap; null without one, and where there is one for each key. */
   readonly bulkhead: Bulkhead | null;
+  /** Its caps by key, or null. */
+  readonly bulkheads: KeyedBulkheads | null;
   readonly budget: Budget | null;
+  /** Its quota; null without one, and where there is one for each key. */
   readonly rateLimit: RateLimit | null;
+  /** Its quotas by key, or null. */
+  readonly rateLimits: KeyedRateLimits | null;
   readonly adaptiveThrottle: AdaptiveThrottleGuard | null;
   private readonly performWork: Perform;
 
@@ -116,8 +140,12 @@ export class DependencyPolicy {
     this.runtime = runtime;
     this.performWork = perform;
     const { bulkhead: cap, rateLimit: quota, adaptiveThrottle: throttle, budget = {} } = options;
-    this.bulkhead = cap === undefined ? null : new Bulkhead(cap, runtime, `${this.name}.bulkhead`);
-    this.rateLimit = quota === undefined ? null : new RateLimit(quota, `${this.name}.rateLimit`);
+    const capped = cap === undefined ? null : capOf(cap, runtime, `${this.name}.bulkhead`);
+    this.bulkhead = capped instanceof Bulkhead ? capped : null;
+    this.bulkheads = capped instanceof Bulkhead ? null : capped;
+    const limited = quota === undefined ? null : quotaOf(quota, `${this.name}.rateLimit`);
+    this.rateLimit = limited instanceof RateLimit ? limited : null;
+    this.rateLimits = limited instanceof RateLimit ? null : limited;
     this.adaptiveThrottle =
       throttle === undefined
         ? null
@@ -158,9 +186,10 @@ export class OperationPolicy {
     const field = `${dependency.name}.${name}`;
     checkKeys(field, options, OPERATION_KEYS);
     const { idempotent = false, totalTimeoutMs, minUsefulMs, classify: judge } = options;
-    if (typeof idempotent !== "boolean")
-      throw new OptionError(`${field}.idempotent`, idempotent, "true or false");
+    checkBoolean(`${field}.idempotent`, idempotent);
     if (options.decides !== undefined) checkDecides(options, field);
+    if (options.breaker !== undefined && options.partialBreaker !== undefined)
+      throw new OptionError(`${field}.partialBreaker`, options.partialBreaker, "nothing beside a breaker");
     this.dependency = dependency;
     this.name = name;
     if (options.breaker !== undefined) checkObject(`${field}.breaker`, options.breaker);
@@ -189,11 +218,20 @@ export class OperationPolicy {
     this.stack = new Stack(settings, this.guards(options, field));
   }
 
-  /** Starts a call that ends at `deadline` (absolute, `Infinity` for none) or after the total timeout. */
-  start(work: unknown, fields: CallFields, deadline: number, answer: Answer | null): CallProcess {
+  /**
+   * Starts a call that ends at `deadline` (absolute, `Infinity` for none) or after the total timeout; `outer` is the
+   * attempt in the course of which it is made.
+   */
+  start(
+    work: unknown,
+    fields: CallFields,
+    deadline: number,
+    answer: Answer | null,
+    outer: Admission | null = null,
+  ): CallProcess {
     const now = this.dependency.runtime.now();
     const until = Math.min(deadline, now + this.totalTimeoutMs);
-    return this.stack.startAt(now, work, fields, until, answer);
+    return this.stack.startAt(now, work, fields, until, answer, outer);
   }
 
   /** The library's own order. */
@@ -205,14 +243,19 @@ export class OperationPolicy {
     if (options.hedge !== undefined) guards.push(hedge(options.hedge, `${field}.hedge`));
     if (this.breaker !== null) guards.push(breaker(this.breaker));
     else if (this.breakers !== null) guards.push(this.breakers);
-    const { adaptiveThrottle: shared, rateLimit: quota, bulkhead: cap } = this.dependency;
+    if (options.partialBreaker !== undefined)
+      guards.push(partialBreaker(options.partialBreaker, `${field}.partialBreaker`));
+    const { adaptiveThrottle: shared, runtime } = this.dependency;
+    const quota = this.dependency.rateLimit ?? this.dependency.rateLimits;
+    const cap = this.dependency.bulkhead ?? this.dependency.bulkheads;
     if (shared !== null) guards.push(bound(shared));
     if (options.adaptiveThrottle !== undefined)
       guards.push(adaptiveThrottle(options.adaptiveThrottle, `${field}.adaptiveThrottle`));
-    if (quota !== null) guards.push(rateLimit(quota));
-    if (options.rateLimit !== undefined) guards.push(rateLimit(options.rateLimit, `${field}.rateLimit`));
-    if (cap !== null) guards.push(bulkhead(cap));
-    if (options.bulkhead !== undefined) guards.push(bulkhead(options.bulkhead, `${field}.bulkhead`));
+    if (quota !== null) guards.push(bound(quota));
+    if (options.rateLimit !== undefined) guards.push(bound(quotaOf(options.rateLimit, `${field}.rateLimit`)));
+    if (cap !== null) guards.push(bound(cap));
+    if (options.bulkhead !== undefined)
+      guards.push(bound(capOf(options.bulkhead, runtime, `${field}.bulkhead`)));
     if (options.attemptTimeoutMs !== undefined) {
       guards.push(timeout(options.attemptTimeoutMs, `${field}.attemptTimeoutMs`));
     }
@@ -225,6 +268,22 @@ function checkDecides({ decides, fallback }: OperationOptions, field: string): v
   checkOneOf(`${field}.decides`, decides, ["authorization", "integrity"]);
   if (fallback !== undefined)
     throw new OptionError(`${field}.fallback`, fallback, `nothing: its answer decides on ${decides}`);
+}
+
+/** One cap, or one for each key. */
+function capOf(options: BulkheadOptions & ByKey, runtime: Runtime, field: string): Bulkhead | KeyedBulkheads {
+  checkObject(field, options);
+  const { perKey, ...cap } = options;
+  return perKey === undefined
+    ? new Bulkhead(cap, runtime, field)
+    : new KeyedBulkheads(cap, perKey, runtime, field);
+}
+
+/** One quota, or one for each key. */
+function quotaOf(options: RateLimitOptions & ByKey, field: string): RateLimit | KeyedRateLimits {
+  checkObject(field, options);
+  const { perKey, ...quota } = options;
+  return perKey === undefined ? new RateLimit(quota, field) : new KeyedRateLimits(quota, perKey, field);
 }
 
 /** A guard that is bound already: to its dependency. */

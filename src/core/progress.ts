@@ -34,6 +34,8 @@ export abstract class CallProcess extends Call implements Process, Task {
   /** For the answer's own use: one answer may serve many calls. */
   back: unknown = undefined;
   private ending: Exit | null = null;
+  /** Where its attempts were sent, as far as they chose; null before the first. */
+  tried: unknown[] | null = null;
   /** For the events of this call; null while nobody listens. */
   private told: { sent: number; readonly startedAt: number } | null = null;
 

@@ -1,5 +1,6 @@
 /** The flat run of guards that an admission asks: neighbouring admitters, folded into one. */
-import type { Admission, Admitter, Asking, Permit } from "./admission.ts";
+import type { Admission } from "./admission.ts";
+import type { Admitter, Asking, Permit } from "./admitter.ts";
 import type { Rejected } from "./call.ts";
 import { OptionError } from "./errors.ts";
 import type { Room } from "./room.ts";

@@ -11,7 +11,8 @@
  * without coalescing and hedge takes the fused path, any other the generators. Both ask the same machines
  * and make the same attempts; their event logs are equal byte for byte.
  */
-import type { Admitter, Asking } from "./admission.ts";
+import type { Admission } from "./admission.ts";
+import type { Admitter, Asking } from "./admitter.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Budget } from "./budget/budget.ts";
 import { Call, type CallFields, type OperationSpec, PLAIN_CALL, type Rejected } from "./call.ts";
@@ -133,19 +134,20 @@ export class Stack {
     return this.startAt(this.runtime.now(), work, fields, deadline, answer);
   }
 
-  /** The same for whoever has just read the clock. */
+  /** The same for whoever has just read the clock; `outer` is the attempt in the course of which the call is made. */
   startAt(
     now: number,
     work: unknown,
     fields: CallFields,
     deadline: number,
     answer: Answer | null,
+    outer: Admission | null = null,
   ): CallProcess {
     const { runtime, fused, spec } = this;
     const started =
       fused !== null
-        ? new FusedCall(runtime, spec, fields, deadline - this.reserveMs, work, answer, fused)
-        : new GeneratedCall(runtime, spec, fields, deadline, work, answer, this.policy as Next);
+        ? new FusedCall(runtime, spec, fields, deadline - this.reserveMs, work, answer, fused, outer)
+        : new GeneratedCall(runtime, spec, fields, deadline, work, answer, this.policy as Next, outer);
     started.start(this.continuesLater, now);
     return started;
   }
@@ -170,6 +172,7 @@ export class Stack {
 
   private newLeaf(admitters: readonly Admitter[], attemptTimeoutMs: number): Leaf {
     const { perform, judge = null, budget = null, minUsefulMs = 0 } = this.options;
+    const { dependency, operation } = this.spec;
     return {
       run: new Run(admitters),
       attemptTimeoutMs,
@@ -180,6 +183,7 @@ export class Stack {
       budget,
       perform,
       judge,
+      destinations: this.runtime.random.fork(`destination ${dependency}.${operation}`),
       abandoned: 0,
     };
   }

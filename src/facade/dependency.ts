@@ -10,9 +10,10 @@ import type { KeyedBreakers } from "../core/breaker/guard.ts";
 import type { CircuitBreaker } from "../core/breaker/machine.ts";
 import type { Budget } from "../core/budget/budget.ts";
 import type { Bulkhead } from "../core/bulkhead/guard.ts";
+import type { KeyedBulkheads } from "../core/bulkhead/keyed.ts";
 import { type Exit, type Failed, type Outcome, PLAIN_CALL, type Rejected } from "../core/call.ts";
 import { RefusedError } from "../core/errors.ts";
-import type { DefaultFallback, FallbackOptions } from "../core/fallback/options.ts";
+import type { DefaultFallback, ElsewhereFallback, FallbackOptions } from "../core/fallback/options.ts";
 import type { Judge } from "../core/leaf.ts";
 import {
   type DependencyOptions,
@@ -21,11 +22,12 @@ import {
   type OperationPolicy,
 } from "../core/policy.ts";
 import type { Answer, CallProcess } from "../core/progress.ts";
-import type { RateLimit } from "../core/rate-limit/guard.ts";
+import type { KeyedRateLimits, RateLimit } from "../core/rate-limit/guard.ts";
 import type { Runtime } from "../core/runtime.ts";
 import { plain } from "../core/timed-out.ts";
 import { type CallOptions, checkCall, fieldsOf } from "./call-options.ts";
 import { type Ambient, ambient, theHost } from "./host.ts";
+import { giveUpOn } from "./nested-retries.ts";
 import { performPromise, type Work } from "./perform.ts";
 import { follow, unfollow } from "./signals.ts";
 
@@ -54,12 +56,16 @@ export interface Operation<F = never, Raw = false> {
 /** A dependency of this process. */
 export interface Dependency {
   readonly name: string;
-  /** The cap shared by its operations, or null. */
+  /** The cap shared by its operations; null without one, and where there is one for each key. */
   readonly bulkhead: Bulkhead | null;
+  /** Its caps by key; null without them. */
+  readonly bulkheads: KeyedBulkheads | null;
   /** The budget shared by its operations, or null. */
   readonly budget: Budget | null;
-  /** The quota shared by its operations, or null. */
+  /** The quota shared by its operations; null without one, and where there is one for each key. */
   readonly rateLimit: RateLimit | null;
+  /** Its quotas by key; null without them. */
+  readonly rateLimits: KeyedRateLimits | null;
   /** The throttle shared by its operations, or null. */
   readonly adaptiveThrottle: AdaptiveThrottleGuard | null;
   /** Makes a guarded operation. Throws an `OptionError` that names the field for a wrong option. */
@@ -74,7 +80,8 @@ export type WithFallback<F> = OperationOptions & {
   readonly fallback:
     | ((because: Failed | Rejected, attempt: Attempt) => F | PromiseLike<F>)
     | (FallbackOptions & { run(because: Failed | Rejected, attempt: Attempt): F | PromiseLike<F> })
-    | DefaultFallback<F>;
+    | DefaultFallback<F>
+    | ElsewhereFallback<F | PromiseLike<F>>;
 };
 
 /** Options with a judge of one's own. */
@@ -86,8 +93,10 @@ export function dependency(options: DependencyOptions, runtime: Runtime = theHos
   return {
     name: policy.name,
     bulkhead: policy.bulkhead,
+    bulkheads: policy.bulkheads,
     budget: policy.budget,
     rateLimit: policy.rateLimit,
+    rateLimits: policy.rateLimits,
     adaptiveThrottle: policy.adaptiveThrottle,
     operation: (name: string, settings: OperationOptions = {}) => operation(policy.operation(name, settings)),
   } as Dependency;
@@ -147,7 +156,8 @@ class Shell {
     if (fired !== undefined) return Promise.reject(fired.reason);
     const fields = fieldsOf(options, parent?.call ?? request?.fields ?? PLAIN_CALL);
     const until = Math.min(deadline, parent?.deadline ?? Infinity, request?.deadline ?? Infinity);
-    return promiseOf(this.policy.start(work, fields, until, null), signals, asOutcome);
+    const outer = parent !== undefined && parent.live > 0 ? parent : null;
+    return promiseOf(this.policy.start(work, fields, until, null, outer), signals, asOutcome);
   }
 
   /** Answers a call that was refused before it was made. */
@@ -219,6 +229,9 @@ function settled(exit: Exit, call: CallProcess, asOutcome: boolean): unknown {
 }
 
 function errorOf({ dependency, operation }: CallProcess, exit: Exclude<Exit, { kind: "ok" }>): unknown {
-  if (exit.kind === "failed") return exit.error;
+  if (exit.kind === "failed") {
+    if (exit.stoppedBy !== undefined) giveUpOn(exit.error);
+    return exit.error;
+  }
   return exit.kind === "cancelled" ? exit.reason : new RefusedError(dependency, operation, exit);
 }

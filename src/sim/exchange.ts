@@ -102,6 +102,11 @@ export class Exchange implements AbortTarget, Answer, Task {
     return true;
   }
 
+  /** The callee has begun: its caller may have tied others to this one. */
+  started(): void {
+    this.caller?.started();
+  }
+
   /** The callee's call has ended: replies, if anybody listens. Nothing is said after a cancel. */
   answered(exit: Exit): void {
     const { server } = this.served;

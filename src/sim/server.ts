@@ -89,6 +89,7 @@ export class Server {
     const exchange = work as Exchange;
     if (this.waiting !== null) this.waiting.delete(exchange);
     this.tap.started(exchange, attempt);
+    exchange.started();
     new Handler(exchange, attempt).begin(attempt);
   }
 }

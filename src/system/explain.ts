@@ -3,12 +3,13 @@
  * form, from the options alone, so that a reviewer sees what a set of numbers means before anything runs.
  */
 import { Backoff, type BackoffOption } from "../core/backoff/machine.ts";
-import { BreakerPolicy } from "../core/breaker/options.ts";
 import type { BudgetSpec } from "../core/budget/presets.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
 import type { FallbackOption, StaleOptions } from "../core/fallback/options.ts";
 import type { DependencyOptions, OperationOptions } from "../core/policy.ts";
 import type { Random } from "../core/random.ts";
+import { loadSentences } from "./explain-load.ts";
+import { percent, time } from "./words.ts";
 
 /** What an operation can do at worst. `Infinity` where nothing bounds it. */
 export interface WorstCase {
@@ -38,12 +39,7 @@ export function explain(shared: Omit<DependencyOptions, "name">, options: Operat
     ...coalesceSentences(options),
     ...timeSentences(options, worst),
     ...repeatSentences(shared, options),
-    ...breakerSentences(options),
-    ...[shared, options].flatMap(({ adaptiveThrottle, rateLimit, bulkhead }, index) => [
-      ...(adaptiveThrottle === undefined ? [] : [throttleSentence(adaptiveThrottle)]),
-      ...(rateLimit === undefined ? [] : [rateSentence(rateLimit)]),
-      ...(bulkhead === undefined ? [] : [capSentence(bulkhead, index === 0)]),
-    ]),
+    ...loadSentences(shared, options),
   ];
   return { worst, sentences };
 }
@@ -116,6 +112,7 @@ function coalesceSentences({ coalesce }: OperationOptions): string[] {
 function substitute(fallback: FallbackOption): string {
   if (typeof fallback === "function" || !("kind" in fallback)) return "its fallback function answers";
   if (fallback.kind === "default") return "a fixed value answers";
+  if (fallback.kind === "elsewhere") return "another provider answers, where it certainly did not run here";
   const { maxAgeMs } = fallback as StaleOptions;
   return `the last good answer of the same tenant and key answers, if it is at most ${time(maxAgeMs)} old`;
 }
@@ -143,7 +140,9 @@ function timeSentences(
       typeof delayMs === "number"
         ? time(delayMs)
         : `what ${percent(delayMs.percentile ?? 0.95)} of attempts take (after ${delayMs.minSamples ?? 100} were seen)`;
-    sentences.push(`A further attempt is sent beside a slow one after ${when}.`);
+    const tied =
+      hedge.tied === true ? "; as soon as the callee has begun on one, the others are given up" : "";
+    sentences.push(`A further attempt is sent beside a slow one after ${when}${tied}.`);
   }
   if (retry !== undefined) {
     const delays = delaysOf(retry.backoff, (retry.attempts ?? 3) - 1);
@@ -174,72 +173,4 @@ function repeatSentences({ budget }: Omit<DependencyOptions, "name">, options: O
   const burst =
     kind === "ratio" ? `, and a burst of ${(budget as { burst?: number } | undefined)?.burst ?? 10}` : "";
   return [safe, `Its repeats add at most ${percent(added)} to the dependency's load${burst}.`];
-}
-
-function breakerSentences({ breaker }: OperationOptions): string[] {
-  if (breaker === undefined) return [];
-  const { perKey, ...rest } = breaker;
-  const policy = new BreakerPolicy(rest);
-  const window =
-    rest.window !== undefined && "ms" in rest.window
-      ? `of the last ${time(rest.window.ms)}`
-      : `of the last ${rest.window?.calls ?? 100} calls`;
-  const rules = [`${percent(policy.failureRate)} ${window} failed (of ${policy.minimumCalls} at least)`];
-  if (policy.slowCallMs < Infinity)
-    rules.push(`${percent(policy.slowCallRate)} took ${time(policy.slowCallMs)} or longer`);
-  if (policy.consecutiveFailures < Infinity) rules.push(`${policy.consecutiveFailures} failed in a row`);
-  const whose = perKey === undefined ? "The breaker" : `The breaker of each ${perKey.by ?? "key"}`;
-  const first = Math.min(policy.consecutiveFailures, policy.minimumCalls);
-  const ramp =
-    policy.rampMs > 0 ? `, and lets everything through ${time(policy.rampMs)} after it has closed` : "";
-  return [
-    `${whose} opens when ${rules.join(", or ")}: after ${first} calls, when all fail.`,
-    `It stays open for ${openFor(policy)}, then ${policy.probes} ${policy.probes === 1 ? "probe has" : "probes have"} to pass${ramp}.`,
-  ];
-}
-
-function openFor(policy: BreakerPolicy): string {
-  const [least, most, longest] = [policy.openForMs(1, 0), policy.openForMs(1, 1), policy.openForMs(1_000, 1)];
-  if (longest === least) return time(least);
-  const first = most === least ? time(least) : `${time(least)} to ${time(most)}`;
-  return longest === most ? first : `${first} the first time and ${time(longest)} at most`;
-}
-
-function throttleSentence({
-  k = 2,
-  windowMs = 120_000,
-  maxRefused = 0.95,
-}: NonNullable<OperationOptions["adaptiveThrottle"]>): string {
-  return `When the dependency refuses more than it accepts, about ${k} times what it accepted in the last ${time(windowMs)} is sent, and never less than ${percent(1 - maxRefused)}.`;
-}
-
-function rateSentence({
-  limit,
-  windowMs = 1_000,
-  burst = limit,
-}: NonNullable<OperationOptions["rateLimit"]>): string {
-  return `At most ${limit} per ${time(windowMs)} start, ${burst} of them at once.`;
-}
-
-function capSentence({ limit, queue, maxBytes }: BulkheadOptions, isShared: boolean): string {
-  const whose = isShared ? "all operations together" : "this operation alone";
-  const places =
-    typeof limit === "number"
-      ? `${limit} in flight`
-      : `a number in flight that is learnt (${limit.min ?? 1} to ${limit.max ?? 200})`;
-  const bytes = maxBytes === undefined ? "" : `, and ${maxBytes} bytes`;
-  const waiting =
-    queue === undefined || queue.maxWaiting === 0
-      ? "nobody waits"
-      : `${queue.maxWaiting ?? 0} more wait, each ${time(queue.maxWaitMs ?? 1_000)} at most`;
-  return `At most ${places}${bytes}, for ${whose}; ${waiting}.`;
-}
-
-function percent(share: number): string {
-  return `${Number((100 * share).toFixed(1))} %`;
-}
-
-function time(ms: number): string {
-  if (ms === Infinity) return "for ever";
-  return ms >= 1_000 ? `${Number((ms / 1_000).toFixed(2))} s` : `${Number(ms.toFixed(1))} ms`;
 }

@@ -1,6 +1,6 @@
 /** The guards of a system file, for zod: what `dependency()` and `operation()` take, with their ranges. */
 import { z } from "zod";
-import { MAX_MS, ms, name, oneOf, orUnbounded, range, share, timeoutMs, whole } from "./numbers.ts";
+import { bool, MAX_MS, ms, name, oneOf, orUnbounded, range, share, timeoutMs, whole } from "./numbers.ts";
 
 /** Who may wait for a place. */
 export const queue: z.ZodType = z.strictObject({
@@ -57,6 +57,17 @@ export const adaptiveThrottle: z.ZodType = z.strictObject({
   rejects: oneOf("overload", "failures").optional(),
 });
 
+const part = range(0.001, 1).optional();
+
+/** A breaker that opens as far as the dependency fails. */
+const partialBreaker = z.strictObject({
+  usualFailureRate: range(0, 0.5).optional(),
+  intervalMs: range(1, 360_000).optional(),
+  rise: part,
+  fall: part,
+  maxRefused: range(0.001, 0.999).optional(),
+});
+
 /** What repeats may cost. */
 export const budget: z.ZodType = z.union(
   [
@@ -97,6 +108,7 @@ const hedge = z.strictObject({
   ),
   attempts: whole(2, 10).optional(),
   quietMs: ms.optional(),
+  tied: bool.optional(),
 });
 
 const growth = {
@@ -192,7 +204,7 @@ const fallback = z.union(
 
 /** How calls of one operation are guarded. */
 export const guards: z.ZodType = z.strictObject({
-  idempotent: z.boolean({ error: "true or false" }).optional(),
+  idempotent: bool.optional(),
   attemptTimeoutMs: timeoutMs.optional(),
   totalTimeoutMs: timeoutMs.optional(),
   minUsefulMs: ms.optional(),
@@ -211,6 +223,7 @@ export const guards: z.ZodType = z.strictObject({
     })
     .optional(),
   breaker: breaker.optional(),
+  partialBreaker: partialBreaker.optional(),
   adaptiveThrottle: adaptiveThrottle.optional(),
   rateLimit: rateLimit.optional(),
   bulkhead: bulkhead.optional(),

@@ -31,6 +31,8 @@ export function orUnbounded(number: z.ZodType<number>, error: string): z.ZodType
   return z.union([number, z.literal("unbounded")], { error: `${error}, or "unbounded"` });
 }
 
+/** Yes or no. */
+export const bool: z.ZodBoolean = z.boolean({ error: "true or false" });
 /** A duration in ms, 0 included. */
 export const ms: z.ZodNumber = range(0, MAX_MS);
 /** A duration that may not be 0. */

@@ -1,7 +1,7 @@
 /** The shape of a system file, for zod: what `types.ts` says, with the ranges. Messages name what is allowed. */
 import { z } from "zod";
 import { adaptiveThrottle, budget, bulkhead, guards, queue, rateLimit } from "./guard-schema.ts";
-import { ms, name, named, oneOf, range, share, whole } from "./numbers.ts";
+import { bool, ms, name, named, oneOf, range, share, whole } from "./numbers.ts";
 
 const call = named(/^[A-Za-z0-9][A-Za-z0-9_-]*\.[A-Za-z0-9][A-Za-z0-9_-]*$/, "a call as service.operation");
 const edgeName = named(
@@ -22,7 +22,7 @@ const edge = z.strictObject({
   wire: z.strictObject({
     deadline: oneOf("none", "attempt", "request"),
     marginMs: ms.optional(),
-    cancel: z.boolean({ error: "true or false" }),
+    cancel: bool,
     unavailable: oneOf("retryable", "final"),
     late: oneOf("retryable", "final").optional(),
   }),

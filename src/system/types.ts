@@ -70,7 +70,7 @@ export interface ActionSpec {
 export type FallbackSpec = ({ readonly run: string } & FallbackCommonOptions) | FallbackKind;
 
 /** A cap on calls in flight. */
-export interface BulkheadSpec extends Omit<BulkheadOptions, "queue"> {
+export interface BulkheadSpec extends Omit<BulkheadOptions, "queue" | "holds"> {
   readonly queue?: QueueSpec;
 }
 

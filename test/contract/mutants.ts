@@ -48,8 +48,8 @@ export const MUTANTS: readonly Mutant[] = [
   ),
   mutant("2", "places are given back at the answer, not at the end", [
     "attempt.ts",
-    'else if (exit.kind !== "ok") this.abandon(exit);',
-    'else if (exit.kind !== "ok") { this.release(); this.abandon(exit); }',
+    'if (exit.kind !== "ok") this.abandon(exit);',
+    'if (exit.kind !== "ok") { this.release(); this.abandon(exit); }',
   ]),
   mutant("2", "a place is given back twice", ["admission.ts", "this.permits = kept;", ""]),
   mutant("2", "a place is taken back that was not to be", [

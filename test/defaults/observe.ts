@@ -32,6 +32,7 @@ import {
   type LiveDelayOptions,
   latencyAimd,
   type OperationOptions,
+  PartialBreaker,
   type Perform,
   PLAIN_CALL,
   type ReopenOptions,
@@ -49,7 +50,7 @@ import {
 } from "../../src/facade/index.ts";
 import { checkpoint } from "../../src/index.node.ts";
 import { VirtualRuntime } from "../../src/testing/index.ts";
-import { fault, Lab } from "../lib/lab.ts";
+import { fault, Lab, only } from "../lib/lab.ts";
 
 /** The name of the error with which an option that must be given is missed; "accepted" if it is not. */
 export function missed(make: () => unknown): string {
@@ -346,4 +347,35 @@ export function checkpoints(): unknown[] {
   } finally {
     clock.mockRestore();
   }
+}
+
+/** What a partial breaker refuses after so many ms, when a call has failed at 0. */
+export function partialShare(afterMs: number): number {
+  const breaker = new PartialBreaker({}, 0);
+  breaker.record(true, 0);
+  return breaker.refusedShare(afterMs);
+}
+
+/** What one refuses after a second of 100 calls of which so many failed, for each number. */
+export function partialShares(failing: readonly number[]): number[] {
+  return failing.map((failures) => {
+    const breaker = new PartialBreaker({}, 0);
+    for (let i = 0; i < 100; i++) breaker.record(i < failures, 0);
+    return breaker.refusedShare(1_000);
+  });
+}
+
+/** What is left, to a thousandth, of the most that one refuses, an interval after its failures were forgotten. */
+export function partialFall(): number {
+  const breaker = new PartialBreaker({}, 0);
+  for (let at = 0; at < 30; at++) breaker.record(true, at * 1_000);
+  return Math.round(1_000 * breaker.refusedShare(40_000)) / 1_000;
+}
+
+/** Why a retry does not repeat what a call further down has given up on. */
+export function nestedRetry(): string | undefined {
+  const lab = new Lab();
+  const stack = lab.stack([retry({ backoff: immediately })]);
+  const call = lab.start(stack, (attempt) => attempt.fail(new Error("from below"), true));
+  return only(call, "failed").stoppedBy?.reason;
 }

@@ -15,6 +15,7 @@ import {
   hedge,
   jittered,
   Keyed,
+  PartialBreaker,
   RateLimit,
   RetryBudget,
   RetryPolicy,
@@ -94,6 +95,7 @@ export const DEFAULTS: readonly Default[] = [
   // retry and backoff
   row("RetryOptions.attempts", "3", 3, () => new RetryPolicy({}, null, 0).attempts),
   row("RetryOptions.backoff", "fullJitter()", [25, 50, 10_000], () => seen.waits()),
+  row("RetryOptions.nested", "refuse", "tried again further down", seen.nestedRetry),
   row("RetryOptions.only", "all failures that may be repeated", 3, () =>
     seen.attemptsOf({ idempotent: true, retry: {} }),
   ),
@@ -134,6 +136,7 @@ export const DEFAULTS: readonly Default[] = [
   // hedge
   row("HedgeOptions.delayMs", "none", GIVEN, () => seen.missed(() => new Lab().stack([hedge({} as never)]))),
   row("HedgeOptions.attempts", "2", 2, () => new HedgePolicy({ delayMs: 10 }).attempts),
+  row("HedgeOptions.tied", "false", false, () => new HedgePolicy({ delayMs: 1 }).tied),
   row("HedgeOptions.quietMs", "1,000", [true, false], () => {
     const policy = new HedgePolicy({ delayMs: 10 });
     policy.overloaded(0, 0);
@@ -244,6 +247,7 @@ export const DEFAULTS: readonly Default[] = [
     Infinity,
     () => seen.onePlace().reclaimAbandonedAfterMs,
   ),
+  row("BulkheadOptions.holds", "subtree", "subtree", () => seen.onePlace().holds),
   row("QueueOptions.maxWaiting", "0", 0, seen.mayWait),
   row("QueueOptions.maxWaitMs", "1,000", 1_000, seen.waitEndsAt),
   row("QueueOptions.maxBytes", "Infinity", Infinity, () => new AdmissionQueue().maxBytes),
@@ -265,6 +269,16 @@ export const DEFAULTS: readonly Default[] = [
   }),
   row("AdaptiveThrottleOptions.maxRefused", "0.95", 0.95, () => new AdaptiveThrottle({}, 0).maxRefused),
   row("AdaptiveThrottleOptions.rejects", "overload", "overload", () => new AdaptiveThrottle({}, 0).rejects),
+
+  row("OperationOptions.partialBreaker", "none", [], () => seen.attemptOf().leaf.run.admitters),
+  row("PartialBreakerOptions.usualFailureRate", "0.01", [0, 0.005], () => seen.partialShares([1, 2])),
+  row("PartialBreakerOptions.intervalMs", "1,000", [0, 0.495], () => [
+    seen.partialShare(999),
+    seen.partialShare(1_000),
+  ]),
+  row("PartialBreakerOptions.rise", "0.5", 0.495, () => seen.partialShare(1_000)),
+  row("PartialBreakerOptions.fall", "0.1", 0.889, seen.partialFall),
+  row("PartialBreakerOptions.maxRefused", "0.99", 0.99, () => new PartialBreaker({}, 0).maxRefused),
 
   // fallback
   row("FallbackOptions.run", "none", GIVEN, () =>

@@ -114,6 +114,7 @@ const OPTIONS_ON: Readonly<Record<string, readonly string[]>> = {
   ],
   "guards/hedge": ["HedgeOptions", "LiveDelayOptions"],
   "guards/breaker": ["BreakerOptions", "ReopenOptions", "KeyedOptions", "PerKeyOptions"],
+  "guards/partial-breaker": ["PartialBreakerOptions"],
   "guards/bulkhead": [
     "BulkheadOptions",
     "QueueOptions",

@@ -59,6 +59,29 @@ describe("the tail at scale", () => {
   row("5", "extra requests", 0.015, 0.03, () => mean("tail-at-scale", "extraRequests"));
 });
 
+describe("a breaker that opens in part", () => {
+  row("7", "good answers when a third fails: a breaker at half", 1, 1, () =>
+    mean("partial-breaker", "goodHalf"),
+  );
+  row("7", "one at a quarter", 0.1, 0.16, () => mean("partial-breaker", "goodQuarter"));
+  row("7", "a partial one", 0.54, 0.62, () => mean("partial-breaker", "goodPartial"));
+  row("7", "failures that it lets through then", 1_100, 1_200, () =>
+    mean("partial-breaker", "failedThirdPartial"),
+  );
+  row("7", "those of a breaker at half", 1_900, 2_050, () => mean("partial-breaker", "failedThirdHalf"));
+  row("7", "and of the partial one when all fail, of 6,000", 220, 280, () =>
+    mean("partial-breaker", "failedPartial"),
+  );
+});
+
+describe("tied requests", () => {
+  row("5", "P99 from one of two replicas, ms", 20, 30, () => mean("tied-requests", "p99OneMs"));
+  row("5", "with a copy after 1 ms", 14, 19, () => mean("tied-requests", "p99HedgedMs"));
+  row("5", "each is served", 1.6, 1.75, () => mean("tied-requests", "servedHedged"));
+  row("5", "with the two tied", 17, 21, () => mean("tied-requests", "p99TiedMs"));
+  row("5", "each is served", 1, 1.05, () => mean("tied-requests", "servedTied"));
+});
+
 it("gives the same figures for the same seed", () => {
   for (const scenario of SCENARIOS.filter(({ name }) => name !== "semian-probes"))
     expect(scenario.run(3), scenario.name).toEqual(scenario.run(3));

@@ -1,53 +1,32 @@
 /** The adaptive throttle as an admitter: asks `machine.ts`, and tells it what became of every call. */
-import type { Admission, Admitter, Permit } from "../admission.ts";
 import { type Rejected, rejected } from "../call.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Runtime } from "../runtime.ts";
+import { ShareGuard } from "../share.ts";
 import type { Guard } from "../stack.ts";
 import { AdaptiveThrottle, type AdaptiveThrottleOptions } from "./machine.ts";
 
 const THROTTLED: Rejected = rejected("adaptiveThrottle", "the dependency is refusing");
 
-/** A throttle in a run. It is its own permit: it holds nothing, and hears how every call was answered. */
-export class AdaptiveThrottleGuard implements Admitter, Permit {
-  readonly name = "adaptiveThrottle";
-  readonly timed = true;
-  readonly machine: AdaptiveThrottle;
-  private readonly runtime: Runtime;
-  private readonly random: () => number;
+/** A throttle in a run. */
+export class AdaptiveThrottleGuard extends ShareGuard<AdaptiveThrottle> {
+  override readonly name = "adaptiveThrottle";
+  protected override readonly refusal: Rejected = THROTTLED;
 
   constructor(options: AdaptiveThrottleOptions, runtime: Runtime, stream: string, field?: string) {
-    const random = runtime.random.fork(`adaptive throttle ${stream}`);
-    this.random = () => random.next();
-    this.runtime = runtime;
-    this.machine = new AdaptiveThrottle(options, random.next(), field);
-  }
-
-  get mayRefuse(): boolean {
-    return this.machine.mayRefuse;
-  }
-
-  check(_asking: unknown, now: number): Rejected | null {
-    return this.machine.mayRefuse && this.machine.refuses(now) ? THROTTLED : null;
-  }
-
-  take(): Permit {
-    if (this.machine.mayRefuse) this.machine.decided(this.random());
-    return this;
+    super(runtime, `adaptive throttle ${stream}`, (draw) => new AdaptiveThrottle(options, draw, field));
   }
 
   /** It has refused a call itself: that was wanted too, and was not accepted. */
-  hasRefused(_asking: unknown, now: number): void {
-    this.machine.decided(this.random());
+  override hasRefused(asking: unknown, now: number): void {
+    super.hasRefused(asking, now);
     this.machine.record(false, now);
   }
 
-  settle(evidence: Evidence, _admission: Admission): void {
+  override settle(evidence: Evidence): void {
     const accepted = this.accepted(evidence);
     if (accepted !== null) this.machine.record(accepted, this.runtime.now());
   }
-
-  release(): void {}
 
   /** Null where an ending says nothing. */
   private accepted({ adaptiveThrottle, breaker }: Evidence): boolean | null {

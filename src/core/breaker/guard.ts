@@ -1,5 +1,6 @@
 /** The breaker as an admitter: asks `machine.ts`, hands out permits, and reports changes of state. */
-import type { Admission, Admitter, Asking, Permit } from "../admission.ts";
+import type { Admission } from "../admission.ts";
+import type { Admitter, Asking, Permit } from "../admitter.ts";
 import { type Rejected, rejected } from "../call.ts";
 import { callEvent, guardEvent } from "../events.ts";
 import type { Evidence } from "../evidence.ts";
@@ -63,7 +64,7 @@ export class BreakerGuard implements Admitter {
   get mayRefuse(): boolean {
     const { mode, state } = this.machine;
     if (mode !== "enforce") return mode === "forcedOpen";
-    return state.name !== "closed" || (this.machine.policy.rampMs > 0 && state.since > -Infinity);
+    return state.name !== "closed" || (this.machine.policy.rampMs > 0 && state.since !== null);
   }
 
   check(asking: Asking, now: number): Rejected | null {

@@ -27,8 +27,8 @@ export interface Closed {
   readonly window: Window;
   /** The same calls, where a "failure" is one that was slow; null where none is. */
   readonly slow: Window | null;
-  /** When it began, for its ramp; −Infinity for a breaker that has never been open. */
-  readonly since: number;
+  /** When it began, for its ramp; null for a breaker that was not open before. */
+  readonly since: number | null;
   /** Failures since the last success. */
   inARow: number;
 }
@@ -75,7 +75,7 @@ export class CircuitBreaker {
   constructor(policy: BreakerPolicy) {
     this.policy = policy;
     this.how = policy.mode;
-    this.current = policy.newPeriod(-Infinity);
+    this.current = policy.newPeriod(null);
   }
 
   get mode(): BreakerMode {
@@ -122,7 +122,8 @@ export class CircuitBreaker {
   /** The share of calls that a closed breaker lets through at `now`: below 1 in the first `rampMs` of a period. */
   passingShare(closed: Closed, now: number): number {
     const { rampMs } = this.policy;
-    return rampMs === 0 ? 1 : Math.min(1, Math.max(0, now - closed.since) / rampMs);
+    const { since } = closed;
+    return rampMs === 0 || since === null ? 1 : Math.min(1, Math.max(0, now - since) / rampMs);
   }
 
   /** An ordinary call that passed during `closed` has succeeded, in a window that knows no time. */
@@ -160,7 +161,7 @@ export class CircuitBreaker {
 
   /** Closes at once and forgets; for operators and tests. */
   reset(): void {
-    this.close(-Infinity);
+    this.close(null);
   }
 
   /** What is to be known of it elsewhere, or later: not the outcomes in its window, which say nothing by then. */
@@ -177,7 +178,7 @@ export class CircuitBreaker {
   restore(snapshot: BreakerSnapshot, now: number): void {
     const { state, opensForMs, passed, openings } = checkSnapshot(snapshot, this.policy.probes);
     this.openings = openings;
-    if (state === "closed") this.current = this.policy.newPeriod(-Infinity);
+    if (state === "closed") this.current = this.policy.newPeriod(null);
     else if (state === "open") this.current = { name: "open", until: now + opensForMs };
     else this.current = { name: "halfOpen", probes: [], passed };
   }
@@ -187,7 +188,7 @@ export class CircuitBreaker {
     this.current = { name: "open", until: now + this.policy.openForMs(this.openings, random) };
   }
 
-  private close(now: number): void {
+  private close(now: number | null): void {
     this.openings = 0;
     this.current = this.policy.newPeriod(now);
   }

@@ -182,8 +182,8 @@ export class BreakerPolicy {
     return this.calls === undefined ? new TimeWindow(this.windowMs) : new CountWindow(this.calls);
   }
 
-  /** A period in which calls pass, beginning at `since`. */
-  newPeriod(since: number): Closed {
+  /** A period in which calls pass, beginning at `since`; null where it does not come back from being open. */
+  newPeriod(since: number | null): Closed {
     const slow = this.slowCallMs < Infinity ? this.newWindow() : null;
     return { name: "closed", window: this.newWindow(), slow, since, inARow: 0 };
   }

@@ -1,5 +1,6 @@
 /** What a breaker gives to the calls that it lets through: they carry the evidence back. */
-import type { Admission, Permit } from "../admission.ts";
+import type { Admission } from "../admission.ts";
+import type { Permit } from "../admitter.ts";
 import type { Evidence } from "../evidence.ts";
 import type { BreakerGuard } from "./guard.ts";
 import type { Closed, Probe } from "./machine.ts";

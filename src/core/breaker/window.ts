@@ -20,17 +20,16 @@ export interface Window {
 
 const BITS = 30;
 
-/** The last `calls` outcomes, one bit each. */
+/** The last `calls` outcomes, one bit each. Most windows never see a failure, and need no bits until they do. */
 export class CountWindow implements Window {
   total = 0;
   failures = 0;
   private readonly calls: number;
-  private readonly words: number[];
+  private words: number[] | null = null;
   private next = 0;
 
   constructor(calls: number) {
     this.calls = calls;
-    this.words = new Array(Math.ceil(calls / BITS)).fill(0);
   }
 
   get timed(): boolean {
@@ -39,14 +38,20 @@ export class CountWindow implements Window {
 
   add(failed: boolean): void {
     const at = this.next;
+    this.next = at + 1 === this.calls ? 0 : at + 1;
+    const isFull = this.total === this.calls;
+    if (!isFull) this.total++;
+    if (failed && this.words === null) this.words = new Array(Math.ceil(this.calls / BITS)).fill(0);
+    if (this.words !== null) this.mark(this.words, at, failed, isFull);
+  }
+
+  private mark(words: number[], at: number, failed: boolean, isFull: boolean): void {
     const index = (at / BITS) | 0;
     const mask = 1 << (at % BITS);
-    const word = this.words[index] as number;
-    if (this.total < this.calls) this.total++;
-    else if ((word & mask) !== 0) this.failures--;
+    const word = words[index] as number;
+    if (isFull && (word & mask) !== 0) this.failures--;
     if (failed) this.failures++;
-    this.words[index] = failed ? word | mask : word & ~mask;
-    this.next = at + 1 === this.calls ? 0 : at + 1;
+    words[index] = failed ? word | mask : word & ~mask;
   }
 }
 

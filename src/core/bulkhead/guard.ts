@@ -5,13 +5,14 @@
  * Freed places go to waiters in order, in the same step, and a newcomer never passes a waiter: whenever somebody
  * waits, every place is held, or the bytes in flight leave no room for the first of them.
  */
-import type { Admission, Admitter, Asking, Permit } from "../admission.ts";
+import type { Admission } from "../admission.ts";
+import type { Admitter, Asking, Holds, Permit } from "../admitter.ts";
 import { type Rejected, rejected } from "../call.ts";
 import { type ConcurrencyLimit, concurrencyLimit, type LimitSpec } from "../concurrency-limit/machine.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
 import type { Evidence } from "../evidence.ts";
-import { checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
+import { checkKeys, checkMs, checkNumber, checkOneOf, orDefault } from "../options.ts";
 import { AdmissionQueue, type QueueOptions } from "../queue/machine.ts";
 import type { Room, Wait } from "../room.ts";
 import { MAX_TIMER_MS, type Runtime } from "../runtime.ts";
@@ -38,6 +39,11 @@ export interface BulkheadOptions {
    * for ever.
    */
   readonly reclaimAbandonedAfterMs?: number;
+  /**
+   * Which work a place follows: "subtree", the attempt's own and that of every call made with it as `parent`, or
+   * "handler", the attempt's own alone. Default "subtree": a call that goes on within it is its load, too.
+   */
+  readonly holds?: Holds;
 }
 
 function bytesOf({ admission }: Wait): number {
@@ -54,6 +60,7 @@ export class Bulkhead implements Admitter, Room, Permit {
   /** The places, to look at; `resize` changes their number. */
   readonly gate: GateState;
   readonly reclaimAbandonedAfterMs: number;
+  readonly holds: Holds;
   readonly waitedTooLong: Rejected;
   private readonly runtime: Runtime;
   private readonly queue: AdmissionQueue<Wait>;
@@ -66,7 +73,7 @@ export class Bulkhead implements Admitter, Room, Permit {
   private calling: Asking | null = null;
 
   constructor(options: BulkheadOptions, runtime: Runtime, field = "bulkhead") {
-    checkKeys(field, options, ["limit", "maxBytes", "queue", "reclaimAbandonedAfterMs"]);
+    checkKeys(field, options, ["limit", "maxBytes", "queue", "reclaimAbandonedAfterMs", "holds"]);
     const { limit, maxBytes } = options;
     this.learning =
       typeof limit === "object" && limit !== null ? learningLimit(limit, runtime, `${field}.limit`) : null;
@@ -82,6 +89,7 @@ export class Bulkhead implements Admitter, Room, Permit {
       orDefault(options.reclaimAbandonedAfterMs, Infinity),
       { min: 1, orInfinity: true },
     );
+    this.holds = checkOneOf(`${field}.holds`, orDefault(options.holds, "subtree"), ["subtree", "handler"]);
     this.runtime = runtime;
     this.full = rejected("bulkhead", this.queue.maxWaiting === 0 ? "full" : "queue full");
     this.waitedTooLong = rejected("bulkhead", "waited too long");
@@ -206,6 +214,7 @@ export class Bulkhead implements Admitter, Room, Permit {
 /** The permit of a call that has bytes in flight. */
 class Bytes implements Permit {
   readonly reclaimAbandonedAfterMs: number;
+  readonly holds: Holds;
   private readonly bulkhead: Bulkhead;
   private readonly bytes: number;
 
@@ -213,6 +222,7 @@ class Bytes implements Permit {
     this.bulkhead = bulkhead;
     this.bytes = bytes;
     this.reclaimAbandonedAfterMs = bulkhead.reclaimAbandonedAfterMs;
+    this.holds = bulkhead.holds;
   }
 
   settle(evidence: Evidence, admission: Admission): void {

@@ -62,7 +62,7 @@ export class CoalesceGuard implements Sequence {
       if (this.flights.get(key) === flight) this.flights.delete(key);
       if (exit.kind === "failed" && !ranOutOfTime(exit)) this.policy.remember(key, exit, runtime.now());
     });
-    flight.call = new FlightCall(runtime, spec, fields, deadline, work, flight, next);
+    flight.call = new FlightCall(runtime, spec, fields, deadline, work, flight, next, null);
     this.flights.set(key, flight);
     flight.call.start(true, runtime.now());
     return flight;

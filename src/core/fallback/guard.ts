@@ -14,7 +14,7 @@ import type { Process } from "../progress.ts";
 import type { Random } from "../random.ts";
 import type { Binding, Guard } from "../stack.ts";
 import { plain } from "../timed-out.ts";
-import { type FallbackOption, type FallbackSettings, fallbackSettings } from "./options.ts";
+import { type FallbackOption, type FallbackSettings, fallbackSettings, notExecuted } from "./options.ts";
 
 /** The plan of the primary: its time ends early enough for a substitute. */
 export function reserved(plan: Plan, reserveMs: number): Plan {
@@ -50,10 +50,11 @@ export class FallbackGuard implements Sequence {
 
   /** What it replaces, as the substitute will see it; null when the exit stands. Asked once for each exit: a good answer is kept here. */
   replaces(exit: Exit, call: Call, now: number): Failed | Rejected | null {
-    const { kept, permanent } = this.settings;
+    const { kept, permanent, notExecutedOnly } = this.settings;
     if (exit.kind === "ok") return this.mindsAnswers ? this.minds(exit, call, now) : null;
     if (exit.kind === "cancelled" || (exit.kind === "failed" && exit.class === "permanent" && !permanent))
       return null;
+    if (notExecutedOnly && !notExecuted(exit)) return null;
     return kept !== null && kept.of(call, now) === null ? null : plain(exit);
   }
 

@@ -1,8 +1,8 @@
 /** How a fallback is asked for, by kind: a function of one's own, the last good answer, or a fixed value. */
 import type { Attempt } from "../attempt.ts";
-import type { Failed, Rejected } from "../call.ts";
+import type { Failed, Outcome, Rejected } from "../call.ts";
 import { OptionError } from "../errors.ts";
-import { checkFunction, checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
+import { checkBoolean, checkFunction, checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
 import { StaleAnswers } from "./stale.ts";
 
 /** Makes the substitute answer. It sees what it replaces. */
@@ -46,8 +46,20 @@ export interface DefaultFallback<V> extends FallbackCommonOptions {
   readonly value: V;
 }
 
-/** A fallback of a kind; make one with `stale` or `defaultValue`. */
-export type FallbackSpec = ({ readonly kind: "stale" } & StaleOptions) | DefaultFallback<unknown>;
+/** What certainly did not run, and so may be done elsewhere: refused here, or failed without effect. */
+export type NotExecuted = Rejected | (Failed & { readonly effect: "none" });
+
+/** Sends what certainly did not run to another provider. It is not tried on purpose: what was done is not done again. */
+export interface ElsewhereFallback<V> extends Omit<FallbackCommonOptions, "exercise"> {
+  readonly kind: "elsewhere";
+  send(because: NotExecuted, attempt: Attempt): V;
+}
+
+/** A fallback of a kind; make one with `stale`, `defaultValue` or `elsewhere`. */
+export type FallbackSpec =
+  | ({ readonly kind: "stale" } & StaleOptions)
+  | DefaultFallback<unknown>
+  | ElsewhereFallback<unknown>;
 
 /** What the option `fallback` takes. To fail fast is to have none. */
 export type FallbackOption = FallbackFunction | FallbackOptions | FallbackSpec;
@@ -62,6 +74,23 @@ export function defaultValue<V>(value: V, options: FallbackCommonOptions = {}): 
   return { kind: "default", value, ...options };
 }
 
+/**
+ * Another provider, for writes: asked only when the first certainly did not run it. A write whose outcome is unknown is
+ * never sent there, key or no key, since no two providers share their keys: the call fails with what happened.
+ * Source: the resilience notes, §03.
+ */
+export function elsewhere<V>(
+  send: (because: NotExecuted, attempt: Attempt) => V,
+  options: Omit<FallbackCommonOptions, "exercise"> = {},
+): ElsewhereFallback<V> {
+  return { kind: "elsewhere", send, ...options };
+}
+
+/** Whether it certainly did not run, so that it may be done elsewhere. */
+export function notExecuted(outcome: Outcome): outcome is NotExecuted {
+  return outcome.kind === "rejected" || (outcome.kind === "failed" && outcome.effect === "none");
+}
+
 /** A checked option. */
 export interface FallbackSettings {
   readonly run: FallbackFunction;
@@ -69,6 +98,8 @@ export interface FallbackSettings {
   readonly timeoutMs: number;
   readonly permanent: boolean;
   readonly exercise: number;
+  /** Whether it replaces only what certainly did not run. */
+  readonly notExecutedOnly: boolean;
   /** The good answers that are kept, or null where none is. */
   readonly kept: StaleAnswers | null;
 }
@@ -80,15 +111,16 @@ export function fallbackSettings(option: FallbackOption, field: string): Fallbac
   const options = typeof option === "function" ? { run: option } : option;
   const { run, kept } = substituteOf(options, field);
   const reserveMs = checkMs(`${field}.reserveMs`, orDefault(options.reserveMs, 0));
-  const permanent = orDefault(options.permanent, false);
-  if (typeof permanent !== "boolean") throw new OptionError(`${field}.permanent`, permanent, "true or false");
   return {
     run,
     kept,
+    notExecutedOnly: "kind" in options && options.kind === "elsewhere",
     reserveMs,
-    permanent,
+    permanent: checkBoolean(`${field}.permanent`, orDefault(options.permanent, false)),
     timeoutMs: checkMs(`${field}.timeoutMs`, orDefault(options.timeoutMs, reserveMs || 100), { min: 1 }),
-    exercise: checkNumber(`${field}.exercise`, orDefault(options.exercise, 0), { max: 1 }),
+    exercise: checkNumber(`${field}.exercise`, orDefault((options as FallbackCommonOptions).exercise, 0), {
+      max: 1,
+    }),
   };
 }
 
@@ -107,7 +139,13 @@ function substituteOf(
     if (!("value" in options)) throw new OptionError(`${field}.value`, undefined, "a value");
     return { run: () => value, kept: null };
   }
-  if (kind !== "stale") throw new OptionError(`${field}.kind`, kind, '"stale" or "default", or leave it out');
+  if (kind === "elsewhere") {
+    checkKeys(field, options, ["kind", "send", ...COMMON.filter((key) => key !== "exercise")]);
+    const { send } = options as ElsewhereFallback<unknown>;
+    return { run: checkFunction(`${field}.send`, send) as FallbackFunction, kept: null };
+  }
+  if (kind !== "stale")
+    throw new OptionError(`${field}.kind`, kind, '"stale", "default" or "elsewhere", or leave it out');
   checkKeys(field, options, ["kind", "maxAgeMs", "maxKeys", ...COMMON]);
   const kept = new StaleAnswers(options as StaleOptions, field);
   return { run: (_because, { call, runtime }) => kept.of(call, runtime.now())?.value, kept };

@@ -22,7 +22,7 @@ export class StaleAnswers {
   constructor(options: { readonly maxAgeMs: number; readonly maxKeys?: number }, field: string) {
     this.maxAgeMs = checkMs(`${field}.maxAgeMs`, options.maxAgeMs, { min: 1 });
     const bounds = { maxKeys: orDefault(options.maxKeys, 1_000), idleMs: this.maxAgeMs };
-    this.answers = new Keyed(() => ({ value: undefined, at: -Infinity }), bounds, field);
+    this.answers = new Keyed<Kept>(() => ({ value: undefined, at: -Infinity }), bounds, field);
   }
 
   /** Answers that are kept. */

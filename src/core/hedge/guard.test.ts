@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fault, Lab, only } from "../../../test/lib/lab.ts";
+import { fault, Lab, only, type Script } from "../../../test/lib/lab.ts";
 import { immediately } from "../backoff/machine.ts";
 import { breaker } from "../breaker/guard.ts";
 import { CircuitBreaker } from "../breaker/machine.ts";
@@ -169,5 +169,72 @@ describe("hedge", () => {
   it("is refused for what is not idempotent", () => {
     const lab = new Lab();
     expect(() => lab.stack([hedge({ delayMs: 50 })], { idempotent: false })).toThrow(/idempotent/);
+  });
+});
+
+describe("tied hedges", () => {
+  /** Work that begins after `queuedMs` at the callee, and takes `ms` from then on. */
+  const served =
+    (lab: Lab, queuedMs: number, ms: number, value: string): Script =>
+    (attempt) =>
+      void lab.runtime.after(queuedMs, () => {
+        if (attempt.state !== "sent") return attempt.succeed("not begun");
+        attempt.started();
+        lab.runtime.after(ms, () => attempt.succeed(value));
+      });
+
+  it("gives the others up when the callee has begun on one, and sends no more", () => {
+    const lab = new Lab();
+    const stack = lab.stack([hedge({ delayMs: 5, attempts: 3, tied: true })]);
+    const call = lab.start(stack, [served(lab, 30, 20, "first"), served(lab, 3, 20, "second")]);
+    lab.runtime.advance(9);
+    expect(call.sent.map(({ state }) => state)).toEqual(["answered", "sent"]);
+    lab.runtime.runToIdle();
+    expect([only(call, "ok").value, call.answeredAt, call.sent.length]).toEqual(["second", 28, 2]);
+    expect(stopped(lab)).toEqual(["hedge: the callee has begun"]);
+    expect(stack.leaf.abandoned).toBe(0);
+  });
+
+  it("sends none where the first has begun before its time", () => {
+    const lab = new Lab();
+    const stack = lab.stack([hedge({ delayMs: 5, tied: true })]);
+    const call = lab.start(stack, served(lab, 2, 50, "first"));
+    lab.runtime.runToIdle();
+    expect([only(call, "ok").value, call.sent.length]).toEqual(["first", 1]);
+  });
+
+  it("reports the failure of the one that began, since no other is left", () => {
+    const lab = new Lab();
+    const stack = lab.stack([hedge({ delayMs: 5, tied: true })]);
+    const error = fault("transient");
+    const call = lab.start(stack, [
+      lab.hangs,
+      (attempt) => {
+        attempt.started();
+        attempt.started(); // saying it twice changes nothing
+        attempt.fail(error);
+      },
+    ]);
+    lab.runtime.runToIdle();
+    expect([only(call, "failed").error, call.answeredAt]).toEqual([error, 5]);
+  });
+
+  it("hands the token of a tied hedge back that still waited for a place here", () => {
+    const lab = new Lab();
+    const budget = new RetryBudget({ ratio: 0, burst: 1 });
+    const cap = { limit: 1, queue: { maxWaiting: 1, maxWaitMs: 100 } };
+    const stack = lab.stack([hedge({ delayMs: 5, tied: true }), bulkhead(cap)], { budget });
+    const call = lab.start(stack, served(lab, 10, 20, "first"));
+    lab.runtime.runToIdle();
+    expect([only(call, "ok").value, call.sent.length]).toEqual(["first", 1]);
+    expect(budget).toMatchObject({ repeats: 0, reserved: 0 });
+  });
+
+  it("means nothing to attempts that are not tied", () => {
+    const lab = new Lab();
+    const stack = lab.stack([hedge({ delayMs: 5 })]);
+    const call = lab.start(stack, [served(lab, 0, 50, "first"), served(lab, 1, 10, "second")]);
+    lab.runtime.runToIdle();
+    expect([only(call, "ok").value, call.answeredAt]).toEqual(["second", 16]);
   });
 });

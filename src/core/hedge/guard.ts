@@ -1,6 +1,6 @@
 /**
  * The hedge: a second attempt sent early, for a call that is slower than nearly all others. The first answer wins
- * and the loser is cancelled. It helps against one slow replica among healthy ones, and harms when all are slow, so
+ * and the loser is cancelled; of *tied* ones the first on which the callee begins, so that nothing is done twice. It helps against one slow replica among healthy ones, and harms when all are slow, so
  * it spends from the same budget as retries. Only for operations that are idempotent.
  *
  * A hedge is never a probe, a probe is never hedged, and a hedge that is refused locally never ends the race.
@@ -9,7 +9,7 @@
 import type { Admission, Plan } from "../admission.ts";
 import { Attempt } from "../attempt.ts";
 import type { Budget, Token } from "../budget/budget.ts";
-import { type Exit, type Failed, type Rejected, rejected } from "../call.ts";
+import { after, type Exit, type Failed, type Rejected, rejected } from "../call.ts";
 import type { Fiber, Next, Sequence, Step, Steps } from "../driver.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
@@ -21,6 +21,7 @@ import { type HedgeOptions, HedgePolicy } from "./machine.ts";
 const NOT_SENT: Rejected = rejected("hedge", "the first attempt has not been sent");
 const PROBE: Rejected = rejected("hedge", "the first attempt is a probe");
 const QUIET: Rejected = rejected("hedge", "the dependency has asked for less");
+const BEGUN: Rejected = rejected("hedge", "the callee has begun");
 
 /** Sends another attempt when those in flight are slow. */
 export class HedgeGuard implements Sequence {
@@ -36,7 +37,7 @@ export class HedgeGuard implements Sequence {
 
   *run(plan: Plan, next: Next, fiber: Fiber): Steps {
     const { runtime } = fiber.root;
-    const race = new Race(fiber, next);
+    const race = new Race(fiber, next, this.policy.tied);
     race.enter(plan, runtime.now());
     let mayHedge = true;
     let last: Exit | null = null;
@@ -49,7 +50,7 @@ export class HedgeGuard implements Sequence {
           this.learn(end, now);
           if (end.exit.kind === "ok") return end.exit;
           // A hedge that was refused here has sent nothing, and says nothing about the call.
-          if (last === null || end.exit.kind !== "rejected") last = end.exit;
+          if (last === null || end.exit.kind !== "rejected") last = after(last, end.exit);
           mayHedge = false;
         } else mayHedge = this.hedge(race, plan, now);
       }
@@ -71,10 +72,11 @@ export class HedgeGuard implements Sequence {
   }
 
   /** A token, null where no budget is kept, or why not. */
-  private mayHedge({ branches: [first] }: Race, now: number): Token | Rejected | null {
+  private mayHedge({ branches: [first], begun }: Race, now: number): Token | Rejected | null {
+    if (begun) return BEGUN;
     const step = first?.fiber.step;
     if (!(step instanceof Attempt) || step.state !== "sent" || step.kind === "fallback") return NOT_SENT;
-    for (let within: Admission | null = step; within !== null; within = within.outer) {
+    for (let within: Admission | null = step; within !== null; within = around(within)) {
       if (within.kind === "probe") return PROBE;
     }
     if (this.policy.isQuiet(now)) return QUIET;
@@ -90,10 +92,9 @@ export class HedgeGuard implements Sequence {
 
   /** Whoever has not answered would have taken at least as long as until now. */
   private giveUp(race: Race, now: number): void {
-    for (const { fiber, plan, enteredAt } of race.branches) {
-      if (fiber.exit === null && race.won) this.policy.took(now - enteredAt, now);
-      if (plan.kind === "hedge" && plan.token !== null) plan.token.cancel();
-      fiber.cancel(HEDGE_LOST);
+    for (const branch of race.branches) {
+      if (branch.fiber.exit === null && race.won) this.policy.took(now - branch.enteredAt, now);
+      lose(branch);
     }
   }
 }
@@ -110,11 +111,22 @@ function emitStopped(plan: Plan, fiber: Fiber, refusal: Rejected): void {
   runtime.emit(callEvent(plan.call, runtime.now(), body));
 }
 
+/** The sequence around it, if the same call's: an attempt around a call is another dependency's business. */
+function around({ outer }: Admission): Admission | null {
+  return outer instanceof Attempt ? null : outer;
+}
+
 /** One of the attempts that run for a call. */
 interface Branch {
   readonly fiber: Fiber;
   readonly plan: Plan;
   readonly enteredAt: number;
+}
+
+/** Another has won, or has been begun on. */
+function lose({ fiber, plan }: Branch): void {
+  if (plan.kind === "hedge" && plan.token !== null) plan.token.cancel();
+  fiber.cancel(HEDGE_LOST);
 }
 
 /** How one of them ended. */
@@ -131,18 +143,23 @@ class Race extends Timer implements Step {
   running = 0;
   /** Whether one has answered. */
   won = false;
+  /** Whether the callee has begun on one of them, where they are tied: the others are given up. */
+  begun = false;
   private readonly next: Next;
+  private readonly tied: boolean;
   private readonly ends: End[] = [];
   private waiting = false;
   private limitMs = Infinity;
 
-  constructor(fiber: Fiber, next: Next) {
+  constructor(fiber: Fiber, next: Next, tied: boolean) {
     super();
     this.fiber = fiber;
     this.next = next;
+    this.tied = tied;
   }
 
-  enter(plan: Plan, enteredAt: number): void {
+  enter(given: Plan, enteredAt: number): void {
+    const plan = this.tied ? { ...given, tie: { started: () => this.started(branch) } } : given;
     const fiber: Fiber = this.fiber.fork(this.next, plan, (exit) => {
       if (exit.kind === "ok") this.won = true;
       this.ends.push({ branch, exit });
@@ -151,6 +168,17 @@ class Race extends Timer implements Step {
     const branch: Branch = { fiber, plan, enteredAt };
     this.branches.push(branch);
     this.running++;
+  }
+
+  /** The callee has begun on one that is tied to the others. */
+  private started(begun: Branch): void {
+    if (this.begun || this.won) return;
+    this.begun = true;
+    for (const branch of this.branches) {
+      if (branch === begun || branch.fiber.exit !== null) continue;
+      lose(branch);
+      this.running--;
+    }
   }
 
   within(limitMs: number): this {

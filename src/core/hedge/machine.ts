@@ -11,7 +11,7 @@
  */
 import { OptionError } from "../errors.ts";
 import { LatencyWindow } from "../latency/machine.ts";
-import { checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
+import { checkBoolean, checkKeys, checkMs, checkNumber, orDefault } from "../options.ts";
 
 /** A delay that follows what attempts take; the field `delayMs` takes it in place of a number. */
 export interface LiveDelayOptions {
@@ -39,11 +39,17 @@ export interface HedgeOptions {
    * long as it said, if that is longer. Default 1,000 (our choice).
    */
   readonly quietMs?: number;
+  /**
+   * Whether the attempts are tied: as soon as the work says that the callee has begun on one (`attempt.started()`), the
+   * others are given up and no more are sent. Default false: not every callee says so (The Tail at Scale).
+   */
+  readonly tied?: boolean;
 }
 
 /** Decides when to hedge. */
 export class HedgePolicy {
   readonly attempts: number;
+  readonly tied: boolean;
   private readonly fixedMs: number;
   private readonly latencies: LatencyWindow | null;
   private readonly percentile: number;
@@ -53,7 +59,7 @@ export class HedgePolicy {
   private quietUntil = -Infinity;
 
   constructor(options: HedgeOptions, field = "hedge") {
-    checkKeys(field, options, ["delayMs", "attempts", "quietMs"]);
+    checkKeys(field, options, ["delayMs", "attempts", "quietMs", "tied"]);
     const { delayMs } = options;
     const live =
       typeof delayMs === "object" && delayMs !== null ? checkLive(`${field}.delayMs`, delayMs) : null;
@@ -68,6 +74,7 @@ export class HedgePolicy {
       integer: true,
     });
     this.quietMs = checkMs(`${field}.quietMs`, orDefault(options.quietMs, 1_000));
+    this.tied = checkBoolean(`${field}.tied`, orDefault(options.tied, false));
   }
 
   /** How long an attempt that begins at `now` may take before another is sent; `Infinity` for as long as it likes. */

@@ -83,6 +83,29 @@ describe("machines by key", () => {
     );
   });
 
+  it("never forgets one that is in use, however many others come, and grows by no more than those", () => {
+    const used = new Set<string>();
+    const machines = new Keyed<Made>(
+      (key) => ({ key, number: 1 }),
+      { maxKeys: 10, idleMs: 50 },
+      "keys",
+      ({ key }) => used.has(key),
+    );
+    const held = ["a", "b", "c", "d", "e", "f", "g"].map((key) => {
+      used.add(key);
+      return machines.of(key, 0);
+    });
+    for (let i = 0; i < 1_000; i++) {
+      machines.of(`other ${i}`, i);
+      expect(machines.size).toBeLessThanOrEqual(10 + 2 * 7);
+    }
+    expect(held.map(({ key }) => machines.peek(key))).toEqual(held);
+    expect(held.map(({ key }) => machines.of(key, 5_000))).toEqual(held); // after a long rest, too
+    used.clear();
+    for (let i = 0; i < 20; i++) machines.of(`other ${i}`, 5_000);
+    expect([machines.peek("a"), machines.size <= 10]).toEqual([undefined, true]);
+  });
+
   it("refuses wrong options by name", () => {
     for (const maxKeys of [1, 2.5, Number.NaN, Infinity])
       expect(() => keyed({ maxKeys })).toThrow(OptionError);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { Lab, only } from "../../../test/lib/lab.ts";
 import { Bulkhead, bulkhead } from "../bulkhead/guard.ts";
 import { PLAIN_CALL } from "../call.ts";
-import { RateLimit, rateLimit } from "./guard.ts";
+import { KeyedRateLimits, RateLimit, rateLimit } from "./guard.ts";
 
 describe("the rate limit", () => {
   it("refuses who comes too soon, and says when they would not", () => {
@@ -78,5 +78,19 @@ describe("the rate limit", () => {
     const full = lab.stack([rateLimit(shared), rateLimit({ limit: 1 })]);
     for (let i = 0; i < 5; i++) lab.start(full, lab.gives(1));
     expect(shared.bucket.level(0)).toBe(9);
+  });
+});
+
+describe("a quota for each key", () => {
+  it("is spent by its own key alone", () => {
+    const lab = new Lab();
+    const quotas = new KeyedRateLimits({ limit: 1, windowMs: 1_000 }, { by: "tenant" }, "rateLimit");
+    const stack = lab.stack([{ name: "rateLimit", bind: () => quotas }]);
+    const call = (tenant: string) =>
+      lab.start(stack, lab.gives(1), { fields: { ...PLAIN_CALL, tenant } }).answers[0]?.kind;
+    expect([call("a"), call("a"), call("b")]).toEqual(["ok", "rejected", "ok"]);
+    lab.runtime.advance(1_000);
+    expect([call("a"), quotas.size, quotas.of("b")?.bucket.level(1_000)]).toEqual(["ok", 2, 1]);
+    expect(() => new KeyedRateLimits({ limit: 0 }, {}, "rateLimit")).toThrow("rateLimit.limit");
   });
 });

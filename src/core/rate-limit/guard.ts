@@ -2,8 +2,10 @@
  * The rate limit as an admitter: a quota that this process keeps towards a dependency. A call pays when it is let in,
  * whatever becomes of it; who cannot pay is refused at once, with the time until they could.
  */
-import type { Admission, Admitter, Asking, Permit } from "../admission.ts";
+import type { Admission } from "../admission.ts";
+import type { Admitter, Asking, Permit } from "../admitter.ts";
 import { type Call, type Rejected, rejected } from "../call.ts";
+import { PerKey, type PerKeyOptions } from "../keyed/per-key.ts";
 import { checkFunction, checkNumber, checkObject } from "../options.ts";
 import type { Guard } from "../stack.ts";
 import { type RateOptions, TokenBucket } from "./machine.ts";
@@ -62,6 +64,13 @@ export class RateLimit implements Admitter {
   private cost(call: Call): number {
     if (this.costOf === null) return 1;
     return checkNumber("what rateLimit.cost() returned", this.costOf(call), { above: 0 });
+  }
+}
+
+/** A quota for each key. One that is forgotten is whole again: keep keys for longer than `windowMs`. */
+export class KeyedRateLimits extends PerKey<RateLimit> {
+  constructor(options: RateLimitOptions, perKey: PerKeyOptions, field: string) {
+    super("rateLimit", () => new RateLimit(options, field), perKey, `${field}.perKey`);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Retry as a sequence: the loop around the decision of `machine.ts`. */
 import type { Plan } from "../admission.ts";
-import type { Exit, Rejected } from "../call.ts";
+import { after, type Exit, type Rejected } from "../call.ts";
 import { type Fiber, type Next, type Sequence, Sleep, type Steps } from "../driver.ts";
 import { callEvent } from "../events.ts";
 import type { CallProcess } from "../progress.ts";
@@ -48,7 +48,7 @@ export class RetryGuard implements Sequence {
     try {
       for (let number = 1; ; number++) {
         const kind = number === 1 ? plan.kind : "retry";
-        const exit: Exit = yield* next({ ...plan, number, kind, token }, fiber);
+        const exit = after(failure, yield* next({ ...plan, number, kind, token }, fiber));
         if (exit.kind === "rejected" && failure !== null) return reported(failure, exit);
         const decision = this.policy.decide(
           exit,

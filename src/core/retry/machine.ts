@@ -26,6 +26,11 @@ export interface RetryOptions {
    * failures that may be repeated.
    */
   readonly only?: "unsent";
+  /**
+   * Whether it also repeats what a guarded call within the work has given up on after retries of its own: "refuse", or
+   * "allow", where attempts multiply. Default "refuse" (SRE book: retry at one layer).
+   */
+  readonly nested?: "refuse" | "allow";
 }
 
 /** Try again, after this wait. */
@@ -40,6 +45,7 @@ export interface Again {
 const ATTEMPTS_SPENT: Rejected = rejected("retry", "attempts spent");
 const NOT_REPEATABLE: Rejected = rejected("retry", "not repeatable");
 const TOLD_NOT_TO: Rejected = rejected("retry", "told not to");
+const TRIED_BELOW: Rejected = rejected("retry", "tried again further down");
 const NO_TIME: Rejected = rejected("deadline", "no time for another attempt");
 
 /** Decides whether and when a call is tried again. Keeps nothing about a call. */
@@ -47,11 +53,12 @@ export class RetryPolicy {
   readonly attempts: number;
   private readonly backoff: Backoff;
   private readonly unsentOnly: boolean;
+  private readonly nests: boolean;
   private readonly budget: Budget | null;
   private readonly minUsefulMs: number;
 
   constructor(options: RetryOptions, budget: Budget | null, minUsefulMs: number, field = "retry") {
-    checkKeys(field, options, ["attempts", "backoff", "only"]);
+    checkKeys(field, options, ["attempts", "backoff", "only", "nested"]);
     this.attempts = checkNumber(`${field}.attempts`, orDefault(options.attempts, 3), {
       min: 1,
       max: 100,
@@ -60,6 +67,8 @@ export class RetryPolicy {
     this.backoff = new Backoff(options.backoff, `${field}.backoff`);
     this.unsentOnly =
       options.only !== undefined && checkOneOf(`${field}.only`, options.only, ["unsent"]) === "unsent";
+    const nested = checkOneOf(`${field}.nested`, orDefault(options.nested, "refuse"), ["refuse", "allow"]);
+    this.nests = nested === "allow";
     this.budget = budget;
     this.minUsefulMs = minUsefulMs;
   }
@@ -101,6 +110,7 @@ export class RetryPolicy {
     const rule = EVIDENCE[endingOf(exit)].retry;
     if (rule === "never" || (this.unsentOnly && exit.ended !== "unsent")) return null;
     if (exit.pushback === "never") return TOLD_NOT_TO;
+    if (exit.exhausted === true && !this.nests) return TRIED_BELOW;
     if (rule === "always" || exit.effect === "none" || call.repeatable) return undefined;
     return NOT_REPEATABLE;
   }

@@ -1,7 +1,6 @@
 /** What the work of a guarded operation is given: a connection, for as long as the work lasts. */
 import type { QueryArrayConfig, QueryArrayResult, QueryConfig, QueryResult, QueryResultRow } from "pg";
-import { OptionError } from "../../core/errors.ts";
-import { checkFunction, checkKeys, checkOneOf } from "../../core/options.ts";
+import { checkBoolean, checkFunction, checkKeys, checkOneOf } from "../../core/options.ts";
 import type { Lease } from "./lease.ts";
 import { RolledBackError } from "./rolled-back.ts";
 import { type Query, unsendable } from "./statement.ts";
@@ -87,9 +86,7 @@ function begin(options: TransactionOptions): string {
     text += ` ISOLATION LEVEL ${checkOneOf("transaction.isolation", isolation, ISOLATIONS)}`;
   }
   if (readOnly !== undefined) {
-    if (typeof readOnly !== "boolean")
-      throw new OptionError("transaction.readOnly", readOnly, "true or false");
-    text += readOnly ? " READ ONLY" : " READ WRITE";
+    text += checkBoolean("transaction.readOnly", readOnly) ? " READ ONLY" : " READ WRITE";
   }
   return text;
 }

@@ -40,6 +40,14 @@ async function made(serve: Serve, options: Partial<UndiciGuardOptions> = {}, con
   return { asked, ask, pool, server };
 }
 
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}
+
 const answer =
   (status: number, text: string, headers: Record<string, string> = {}): Serve =>
   (_request, response) => {
@@ -193,6 +201,21 @@ describe("a guarded undici pool", () => {
       { bulkhead: { limit: 1 } },
     );
     for (const nth of [2, 3, 4]) expect(await (await ask()).body.text()).toBe(`reply ${nth}`);
+  });
+
+  it("gives a tied request up as soon as the server has begun on the other (102)", async () => {
+    const firstGone = deferred();
+    const { ask, asked } = await made(
+      async (_request, response, nth) => {
+        if (nth === 1) return void response.on("close", firstGone.resolve);
+        response.writeProcessing();
+        await firstGone.promise; // cancelled while this one is still at work
+        response.end("from the second");
+      },
+      { operation: { hedge: { delayMs: 5, tied: true }, attemptTimeoutMs: 10_000 } },
+    );
+    const { body } = await ask();
+    expect([await body.text(), asked.length]).toEqual(["from the second", 2]);
   });
 
   it("frees the connection of a reply that was held when its caller left", async () => {

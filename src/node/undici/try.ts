@@ -18,6 +18,9 @@ export type Head = readonly [
   message: string | undefined,
 ];
 
+/** What a server sends when it has begun on a request (102, RFC 2518 §10.1). */
+const PROCESSING = 102;
+
 /** More of a reply that nobody wants is not read. */
 const DISCARD_BYTES = 131_072;
 
@@ -68,6 +71,7 @@ export class Try implements Handler {
   ): void {
     this.controller = controller;
     const head: Head = [status, headers, message];
+    if (status === PROCESSING) this.attempt.started();
     if (status < 200) return this.exchange.inform(controller, head);
     this.head = head;
     if (status < 400) {

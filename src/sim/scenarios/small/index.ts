@@ -1,6 +1,8 @@
 /** The small scenarios, by name. */
 import { CONTENTION, RETRY_DEPTH, SEMIAN_PROBES, TAIL_AT_SCALE } from "./multiplied.ts";
+import { PARTIAL } from "./partial.ts";
 import type { Scenario } from "./scenario.ts";
+import { TIED } from "./tied.ts";
 import { JITTER, PERIODIC_OFFSET, PERIODIC_SAME, PROBE_HERD } from "./waves.ts";
 
 export type { Figures, Scenario } from "./scenario.ts";
@@ -15,4 +17,6 @@ export const SCENARIOS: readonly Scenario[] = [
   SEMIAN_PROBES,
   CONTENTION,
   TAIL_AT_SCALE,
+  TIED,
+  PARTIAL,
 ];
