@@ -11,12 +11,15 @@ it("case 058: work that rejects after its limit is counted, and is nobody's unha
     process.on("unhandledRejection", (reason) => unhandled.push(reason));
     const runtime = new NodeRuntime();
     const view = dependency({ name: "stock" }, runtime).operation("view", { attemptTimeoutMs: 50 });
-    const late = () => new Promise((_, reject) => setTimeout(reject, 100, new Error("late")));
+    const late = [];
+    const deaf = () => new Promise((_, reject) => late.push(reject));
     const outcomes = [];
-    for (let i = 0; i < 3; i++) view(late).catch((error) => outcomes.push(error.name));
-    view.outcome(late).then((outcome) => outcomes.push(outcome.ended));
-    setTimeout(() => console.log(outcomes.sort().join(), view.abandoned), 80);
-    setTimeout(() => console.log(unhandled.length, view.abandoned, runtime.pending), 200);
+    for (let i = 0; i < 3; i++) outcomes.push(view(deaf).catch((error) => error.name));
+    outcomes.push(view.outcome(deaf).then((outcome) => outcome.ended));
+    console.log((await Promise.all(outcomes)).sort().join(), view.abandoned);
+    for (const reject of late) reject(new Error("late"));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    console.log(unhandled.length, view.abandoned, runtime.pending);
   `,
     ["--unhandled-rejections=warn"],
   );

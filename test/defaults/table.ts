@@ -24,6 +24,7 @@ import {
   windowShare,
 } from "../../src/core/index.ts";
 import { type Dependency, dependency } from "../../src/facade/index.ts";
+import { FaultPlan } from "../../src/testing/fault-plan.ts";
 import { VirtualRuntime } from "../../src/testing/index.ts";
 import { Lab } from "../lib/lab.ts";
 import * as seen from "./observe.ts";
@@ -50,6 +51,13 @@ const row = (option: string, docs: string, is: unknown, shown: () => unknown): D
 const GIVEN = "OptionError";
 const stock = (): Dependency => dependency({ name: "stock" }, new VirtualRuntime());
 const breaker = new BreakerPolicy({});
+/** Which of 20 attempts are hit. */
+const drawnBy = (name?: string): boolean[] => {
+  const rates = [{ fault: "error", rate: 0.5 }] as const;
+  const plan = new FaultPlan(name === undefined ? { rates } : { rates, name });
+  const { random } = new VirtualRuntime();
+  return Array.from({ length: 20 }, () => plan.next(random) !== null);
+};
 
 /** The table. */
 export const DEFAULTS: readonly Default[] = [
@@ -314,4 +322,7 @@ export const DEFAULTS: readonly Default[] = [
   // plimsoll/testing
   row("VirtualRuntimeOptions.seed", "1", 1, () => new VirtualRuntime().seed),
   row("VirtualRuntimeOptions.startAtMs", "0", 0, () => new VirtualRuntime().now()),
+  row("FaultPlanOptions.rates", "none", GIVEN, () => seen.missed(() => new FaultPlan({}))),
+  row("FaultPlanOptions.script", "none", GIVEN, () => seen.missed(() => new FaultPlan({}))),
+  row("FaultPlanOptions.name", "faults", drawnBy("faults"), () => drawnBy()),
 ];
