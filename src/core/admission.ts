@@ -100,10 +100,13 @@ export abstract class Admission extends Timer implements Asking {
   /** Starts: one more part of it is alive, and so is everything around it. */
   protected begun(): void {
     this.live = 1;
-    const { outer } = this;
-    if (outer === null) return;
-    outer.live++;
-    outer.nested++;
+    if (this.outer !== null) this.outer.beginNested();
+  }
+
+  /** A call made within it begins, or an attempt of one. */
+  beginNested(): void {
+    this.live++;
+    this.nested++;
   }
 
   /** One part of its own has ended. */
@@ -112,8 +115,8 @@ export abstract class Admission extends Timer implements Asking {
     else if (this.live === this.nested) this.ownEnded();
   }
 
-  /** An admission within it has ended. */
-  private endNested(): void {
+  /** One of those has ended. */
+  endNested(): void {
     this.nested--;
     if (--this.live === 0) this.ended();
   }

@@ -145,7 +145,7 @@ export class GeneratedCall extends CallProcess {
     policy: Next,
     outer: Admission | null,
   ) {
-    super(runtime, spec, fields, deadline, work, answer);
+    super(runtime, spec, fields, deadline, work, answer, outer);
     const plan: Plan = { call: this, number: 1, kind: "original", token: null, outer };
     this.fiber = new Fiber(this, policy, plan, (exit) => this.finish(exit));
   }

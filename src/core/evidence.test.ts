@@ -17,6 +17,7 @@ import { type Ending, EVIDENCE } from "./evidence.ts";
 import { fallback } from "./fallback/guard.ts";
 import { hedge } from "./hedge/guard.ts";
 import type { Binding, Guard, Judge, Stack } from "./index.ts";
+import { PartialBreakerGuard } from "./partial-breaker/guard.ts";
 import { RateLimit, rateLimit } from "./rate-limit/guard.ts";
 import { retry } from "./retry/guard.ts";
 import { timeout } from "./timeout/guard.ts";
@@ -227,6 +228,7 @@ const COLUMNS: Record<string, ((ending: Ending) => void) | { readonly makes: rea
     aLearningLimit(ending);
   },
   "adaptive-throttle": aThrottle,
+  "partial-breaker": aPartialBreaker,
   "rate-limit": aRateLimit,
   // What waits for a flight sends nothing: the flight's own attempts are evidence.
   coalesce: { makes: ["clipped", "cancelled"] },
@@ -359,6 +361,20 @@ function aThrottle(ending: Ending): void {
   ];
   const now = trial.lab.runtime.now();
   expect([machine.requests(now), machine.accepts(now)]).toEqual([requests + winner, accepts + winner]);
+}
+
+/** It counts what a breaker counts. */
+function aPartialBreaker(ending: Ending): void {
+  const seen: boolean[] = [];
+  const bind = ({ runtime }: Binding): PartialBreakerGuard => {
+    const guard = new PartialBreakerGuard({}, runtime, "stock.view");
+    guard.machine.record = (failed) => void seen.push(failed);
+    return guard;
+  };
+  new Trial(ending, [{ name: "partialBreaker", bind }]).run();
+  const winner = ending === "hedgeLoser" ? [false] : [];
+  const own = { success: [false], failure: [true], ignored: [] }[BREAKER[ending]];
+  expect(seen).toEqual([...winner, ...own]);
 }
 
 /** Paid when it is let in, whatever becomes of it. */

@@ -39,7 +39,6 @@ export interface FusedPolicy {
 
 /** A call under that order. It is itself the plan of its first attempt. */
 export class FusedCall extends CallProcess implements Plan {
-  readonly outer: Admission | null;
   private readonly policy: FusedPolicy;
   private attempt: Attempt | null = null;
   /** An attempt's exit that waits for its turn in the loop. */
@@ -59,8 +58,7 @@ export class FusedCall extends CallProcess implements Plan {
     policy: FusedPolicy,
     outer: Admission | null,
   ) {
-    super(runtime, spec, fields, deadline, work, answer);
-    this.outer = outer;
+    super(runtime, spec, fields, deadline, work, answer, outer);
     this.policy = policy;
   }
 

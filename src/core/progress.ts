@@ -5,6 +5,7 @@
  * (`fused.ts`). Both push themselves to the loop to continue and to deliver, so no callback of the caller's ever
  * runs inside a guard.
  */
+import type { Admission } from "./admission.ts";
 import type { Attempt } from "./attempt.ts";
 import { Call, type CallFields, type Exit, type OperationSpec } from "./call.ts";
 import { callEvent } from "./events.ts";
@@ -29,6 +30,8 @@ export interface Process {
 export abstract class CallProcess extends Call implements Process, Task {
   readonly runtime: Runtime;
   readonly work: unknown;
+  /** The attempt in the course of which it is made, or null. The call is a part of it from its start to its answer. */
+  readonly outer: Admission | null;
   private callerContext: Context | null = null;
   private answer: Answer | null;
   /** For the answer's own use: one answer may serve many calls. */
@@ -46,11 +49,14 @@ export abstract class CallProcess extends Call implements Process, Task {
     deadline: number,
     work: unknown,
     answer: Answer | null,
+    outer: Admission | null,
   ) {
     super(spec, fields, deadline, 0);
     this.runtime = runtime;
     this.work = work;
     this.answer = answer;
+    this.outer = outer;
+    if (outer !== null) outer.beginNested();
     if (runtime.sink !== null) this.listened();
   }
 
@@ -138,12 +144,14 @@ export abstract class CallProcess extends Call implements Process, Task {
     this.ending = exit;
     this.runtime.loop.push(this);
     if (this.runtime.sink !== null) this.tellAnswered(exit);
+    if (this.outer !== null) this.outer.endNested();
   }
 
   /** The same where nothing is ready to run and nobody listens: its delivery would be the very next, and is now. */
   protected finishAtOnce(exit: Exit): void {
     if (this.runtime.sink !== null) return this.finish(exit);
     this.ending = exit;
+    if (this.outer !== null) this.outer.endNested();
     this.runtime.loop.runOne(this);
   }
 

@@ -156,6 +156,7 @@ class Shell {
     if (fired !== undefined) return Promise.reject(fired.reason);
     const fields = fieldsOf(options, parent?.call ?? request?.fields ?? PLAIN_CALL);
     const until = Math.min(deadline, parent?.deadline ?? Infinity, request?.deadline ?? Infinity);
+    // What has ended already has no more parts.
     const outer = parent !== undefined && parent.live > 0 ? parent : null;
     return promiseOf(this.policy.start(work, fields, until, null, outer), signals, asOutcome);
   }

@@ -95,6 +95,19 @@ describe("retries within retries", () => {
     }
   });
 
+  it("are not misled by it while other calls give up, too", async () => {
+    const always = new Error("always the same");
+    const { seen, work } = leaf(() => always);
+    const [alone, other] = [layer("alone"), layer("other")];
+    await expect(alone(work)).rejects.toBe(always);
+    const meanwhile = async (): Promise<never> => {
+      await other(leaf().work).catch(() => {});
+      return work();
+    };
+    await expect(alone(meanwhile)).rejects.toBe(always);
+    expect(seen.calls).toBe(6);
+  });
+
   it("survive what is no object, and an error whose cause cannot be read", async () => {
     const poisoned = Object.defineProperty(new Error("poisoned"), "cause", {
       get: () => {

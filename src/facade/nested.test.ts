@@ -54,6 +54,35 @@ describe("a call within a call", () => {
     expect(runtime.pending).toBe(0);
   });
 
+  it("keeps a place with bytes by the same rule", async () => {
+    const runtime = new VirtualRuntime();
+    const held: (number | undefined)[] = [];
+    for (const holds of ["subtree", "handler"] as const) {
+      const bulkhead = { limit: 9, maxBytes: 9, holds };
+      const page = dependency({ name: "page", bulkhead }, runtime);
+      const read = dependency({ name: "store" }, runtime).operation("read");
+      await page.operation("render")((parent) => void read(() => new Promise(() => {}), { parent }), {
+        bytes: 5,
+      });
+      held.push(page.bulkhead?.inFlightBytes);
+    }
+    expect(held).toEqual([5, 0]);
+  });
+
+  it("gives a handler's place back when its body has been read, whatever goes on within", async () => {
+    const runtime = new VirtualRuntime();
+    const page = dependency({ name: "page", bulkhead: { limit: 1, holds: "handler" } }, runtime);
+    const read = dependency({ name: "store" }, runtime).operation("read");
+    let close = (): void => {};
+    await page.operation("render")((parent) => {
+      close = parent.hold();
+      void read(() => new Promise(() => {}), { parent });
+    });
+    expect(page.bulkhead?.gate.held).toBe(1);
+    close();
+    expect(page.bulkhead?.gate.held).toBe(0);
+  });
+
   it("is given up with the outer one, whose place is free when all has ended", async () => {
     const runtime = new VirtualRuntime();
     const page = dependency({ name: "page", bulkhead: { limit: 1 } }, runtime);

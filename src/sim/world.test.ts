@@ -119,6 +119,22 @@ describe("a request", () => {
   });
 });
 
+it("tells a caller that has tied its attempts when it begins on one, and drops the other", () => {
+  for (const [tied, works] of [
+    [true, 3],
+    [false, 4],
+  ] as const) {
+    const lab = new Lab({ places: 2, back: { hedge: { delayMs: 150, tied } }, backWire: { cancel: true } });
+    lab.act();
+    lab.act();
+    lab.runtime.advance(10);
+    lab.world.act("act");
+    lab.runtime.advance(1_000);
+    expect(lab.ends.map(({ exit }) => exit?.kind)).toEqual(["ok", "ok", "ok"]);
+    expect(lab.store.done.length + lab.store.stoppedAt.length).toBe(works);
+  }
+});
+
 describe("a caller that gives up", () => {
   it("is worked for to the end when nobody is told", () => {
     const lab = new Lab({ back: { attemptTimeoutMs: 30 } });

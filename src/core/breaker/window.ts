@@ -39,17 +39,16 @@ export class CountWindow implements Window {
   add(failed: boolean): void {
     const at = this.next;
     this.next = at + 1 === this.calls ? 0 : at + 1;
-    const isFull = this.total === this.calls;
-    if (!isFull) this.total++;
+    if (this.total < this.calls) this.total++;
     if (failed && this.words === null) this.words = new Array(Math.ceil(this.calls / BITS)).fill(0);
-    if (this.words !== null) this.mark(this.words, at, failed, isFull);
+    if (this.words !== null) this.mark(this.words, at, failed);
   }
 
-  private mark(words: number[], at: number, failed: boolean, isFull: boolean): void {
+  private mark(words: number[], at: number, failed: boolean): void {
     const index = (at / BITS) | 0;
     const mask = 1 << (at % BITS);
     const word = words[index] as number;
-    if (isFull && (word & mask) !== 0) this.failures--;
+    if ((word & mask) !== 0) this.failures--;
     if (failed) this.failures++;
     words[index] = failed ? word | mask : word & ~mask;
   }

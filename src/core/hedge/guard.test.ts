@@ -230,6 +230,16 @@ describe("tied hedges", () => {
     expect(budget).toMatchObject({ repeats: 0, reserved: 0 });
   });
 
+  it("hears nothing of an attempt that has ended", () => {
+    const lab = new Lab();
+    const stack = lab.stack([hedge({ delayMs: 5, tied: true })]);
+    const call = lab.start(stack, [lab.throws(fault("transient"), 10), served(lab, 20, 10, "second")]);
+    lab.runtime.advance(12);
+    call.sent[0]?.started();
+    lab.runtime.runToIdle();
+    expect([only(call, "ok").value, call.answeredAt]).toEqual(["second", 35]);
+  });
+
   it("means nothing to attempts that are not tied", () => {
     const lab = new Lab();
     const stack = lab.stack([hedge({ delayMs: 5 })]);

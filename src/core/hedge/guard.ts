@@ -189,7 +189,7 @@ class Race extends Timer implements Step {
 
   /** The callee has begun on one that is tied to the others. */
   private started(begun: Branch): void {
-    if (this.begun || this.won) return;
+    if (this.won) return;
     this.begun = true;
     for (const branch of this.branches) {
       if (branch === begun || branch.fiber.exit !== null) continue;

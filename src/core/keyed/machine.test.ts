@@ -101,6 +101,10 @@ describe("machines by key", () => {
     }
     expect(held.map(({ key }) => machines.peek(key))).toEqual(held);
     expect(held.map(({ key }) => machines.of(key, 5_000))).toEqual(held); // after a long rest, too
+    // Half of what may be remembered is still for those that are not in use.
+    const fresh = machines.of("fresh", 5_000);
+    for (let i = 0; i < 4; i++) machines.of(`another ${i}`, 5_000);
+    expect(machines.of("fresh", 5_000)).toBe(fresh);
     used.clear();
     for (let i = 0; i < 20; i++) machines.of(`other ${i}`, 5_000);
     expect([machines.peek("a"), machines.size <= 10]).toEqual([undefined, true]);
