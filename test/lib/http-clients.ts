@@ -1,8 +1,9 @@
-// What the three clients have in common, for tests that hold for each of them.
+// What the clients have in common, for tests that hold for each of them.
 import axios from "axios";
 import got from "got";
 import ky from "ky";
 import { guard as guardAxios } from "../../src/node/axios/index.ts";
+import { guard as guardFetch } from "../../src/node/fetch/index.ts";
 import { guard as guardGot } from "../../src/node/got/index.ts";
 import type { HttpClientOptions } from "../../src/node/http-clients/methods.ts";
 import { guard as guardKy } from "../../src/node/ky/index.ts";
@@ -25,6 +26,15 @@ export const CLIENTS: Readonly<Record<string, (options: Partial<HttpClientOption
     const api = guardKy(ky, { name: "stock", ...options }, new NodeRuntime());
     return (method, url, { stream, ...asked } = {}) =>
       api(url, { method, ...asked, ...(stream && { body: stream() as ReadableStream }) }).text();
+  },
+  fetch(options) {
+    const api = guardFetch({ name: "stock", ...options }, new NodeRuntime());
+    return async (method, url, { stream, ...asked } = {}) => {
+      const body = stream && { body: stream() as ReadableStream, duplex: "half" as const };
+      const response = await api(url, { method, ...asked, ...body });
+      if (!response.ok) throw Object.assign(new Error(`${response.status}`), { response });
+      return response.text();
+    };
   },
   axios(options) {
     const api = guardAxios(axios, { name: "stock", ...options }, new NodeRuntime());

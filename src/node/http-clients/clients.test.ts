@@ -1,4 +1,4 @@
-// What holds for ky, axios and got alike, on real servers: one request for each attempt, and no retries but the guards'.
+// What holds for ky, axios, got and a guarded fetch alike, on real servers: one request for each attempt, and no retries but the guards'.
 
 import { Readable } from "node:stream";
 import { createGzip } from "node:zlib";
@@ -15,7 +15,8 @@ const failed = (asked: Promise<unknown>): Promise<unknown> =>
 const TRIED_THRICE = { retry: { attempts: 3, backoff: () => 0 } };
 
 describe.each(Object.entries(CLIENTS))("%s", (name, client) => {
-  const stream = () => (name === "ky" ? new Blob(["green tea"]).stream() : Readable.from(["green ", "tea"]));
+  const stream = () =>
+    name === "ky" || name === "fetch" ? new Blob(["green tea"]).stream() : Readable.from(["green ", "tea"]);
 
   it("gives the reply, and tells the server attempt and time left", async () => {
     const { url, seen } = await serve((_, response) => response.end("tea"));
