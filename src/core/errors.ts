@@ -26,7 +26,7 @@ export abstract class PlimsollError extends Error {
 }
 
 /** How many frames the errors made from here on record. Where intrinsics are frozen it stays as it is. */
-export function limitStacks(frames: typeof Error.stackTraceLimit): void {
+export function limitStacks(frames: number | undefined): void {
   try {
     Error.stackTraceLimit = frames;
   } catch {
