@@ -45,6 +45,18 @@ describe.each([false, true])("a fallback of a kind (generators: %s)", (generator
     expect(only(lab.start(stack, bad(lab)), "failed").class).toBe("transient");
   });
 
+  it("exercises only where there is something to answer with", () => {
+    const lab = new Lab();
+    const stack = lab.stack([fallback(stale({ maxAgeMs: 1_000, exercise: 1 }))], {
+      generators,
+      judge: (result) => ("value" in result ? degraded(result.value) : undefined),
+    });
+    expect(only(lab.start(stack, lab.gives("half")), "ok")).toMatchObject({
+      value: "half",
+      degradedBy: "callee",
+    });
+  });
+
   it("never answers with what belongs to another tenant or another key", () => {
     const lab = new Lab();
     const stack = performing(lab, stale({ maxAgeMs: 1_000 }), generators);
