@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { Lab, only, type Script, type Started } from "../../../test/lib/lab.ts";
 import { PLAIN_CALL } from "../call.ts";
+import { rateLimit } from "../rate-limit/guard.ts";
 import { coalesce } from "./guard.ts";
 
 function made() {
@@ -26,6 +27,21 @@ it("never seats a caller on a flight that is being given up, and keeps the next 
   lab.runtime.runToIdle();
   expect(only(second as Started, "ok").value).toBe("second");
   expect([only(third, "ok").value, third.sent.length]).toEqual(["second", 0]);
+});
+
+it("reports the flight that was sent when the next one is refused: what it may have done, it may have done", () => {
+  const lab = new Lab();
+  const stack = lab.stack([coalesce(), rateLimit({ limit: 1, windowMs: 60_000 })]);
+  const ask = (withinMs: number): Started =>
+    lab.start(stack, lab.hangs, { withinMs, fields: { ...PLAIN_CALL, key: "k" } });
+  ask(10);
+  const second = ask(100);
+  lab.runtime.advance(10);
+  expect(only(second, "failed")).toMatchObject({
+    ended: "clipped",
+    effect: "unknown",
+    stoppedBy: { by: "rateLimit" },
+  });
 });
 
 it("leaves no timer of a caller who has gone", () => {
