@@ -1,9 +1,11 @@
 // Callers that leave a flight at the worst moments.
 import { expect, it } from "vitest";
-import { Lab, only, type Script, type Started } from "../../../test/lib/lab.ts";
+import { fault, Lab, only, type Script, type Started } from "../../../test/lib/lab.ts";
 import { PLAIN_CALL } from "../call.ts";
 import { rateLimit } from "../rate-limit/guard.ts";
-import { coalesce } from "./guard.ts";
+import { retry } from "../retry/guard.ts";
+import type { Binding } from "../stack.ts";
+import { type CoalesceGuard, coalesce } from "./guard.ts";
 
 function made() {
   const lab = new Lab();
@@ -42,6 +44,23 @@ it("reports the flight that was sent when the next one is refused: what it may h
     effect: "unknown",
     stoppedBy: { by: "rateLimit" },
   });
+});
+
+it("begins no flight for a caller whom a backoff has just given up", () => {
+  const lab = new Lab();
+  const backoff = (): number => {
+    call.process.cancel("gone");
+    return 0;
+  };
+  const guard = coalesce();
+  let layer: CoalesceGuard | undefined;
+  const seen = { name: guard.name, bind: (at: Binding) => (layer = guard.bind(at) as CoalesceGuard) };
+  const stack = lab.stack([retry({ backoff }), seen]);
+  const call = lab.start(stack, [lab.throws(fault("transient"), 1), lab.hangs], {
+    fields: { ...PLAIN_CALL, key: "k" },
+  });
+  lab.runtime.runToIdle();
+  expect([only(call, "cancelled").reason, call.sent.length, layer?.inFlight]).toEqual(["gone", 1, 0]);
 });
 
 it("leaves no timer of a caller who has gone", () => {

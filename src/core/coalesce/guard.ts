@@ -63,7 +63,8 @@ export class CoalesceGuard implements Sequence {
   }
 
   private begin(key: string, { spec, fields, deadline }: Call, next: Next, fiber: Fiber): Flight | null {
-    if (this.flights.size >= this.policy.maxFlights) return null;
+    // A caller who was given up on the way here, by a backoff of the user's, will not wait for it.
+    if (fiber.exit !== null || this.flights.size >= this.policy.maxFlights) return null;
     const { runtime, work } = fiber.root;
     const flight: Flight = new Flight((exit) => {
       // One that was given up hears of its end after another may have begun.
