@@ -2,7 +2,7 @@
 import type { Attempt } from "../../core/attempt.ts";
 import { OptionError } from "../../core/errors.ts";
 import { checkMs, checkObject, checkOneOf, orDefault } from "../../core/options.ts";
-import type { DependencyOptions, OperationOptions } from "../../core/policy.ts";
+import type { DependencyOptions, OperationOptions } from "../../core/policy-options.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import { dependency, type Operation } from "../../facade/dependency.ts";
 import { plugNode } from "../host.ts";
