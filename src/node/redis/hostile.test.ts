@@ -1,0 +1,96 @@
+// What would harm everybody on a connection that all calls share, and must not.
+import type { Command, Redis } from "ioredis";
+import { expect, it } from "vitest";
+import { until } from "../../../test/lib/http.ts";
+import { startRedis } from "../../../test/lib/redis.ts";
+
+const refused = { kind: "failed", class: "permanent", effect: "none" };
+
+it("what changes the connection is refused in a pipeline as well, and with it the whole pipeline", async () => {
+  const server = await startRedis();
+  const cache = await server.guarded();
+  const misuse = cache.operation("misuse", { retry: { attempts: 3 }, idempotent: true });
+  const pipelines: ((redis: Redis) => Promise<unknown>)[] = [
+    (redis) => redis.pipeline().set("a", "1").select(3).set("b", "2").exec(),
+    (redis) => redis.pipeline([["set", "a", "1"], ["select", "3"]]).exec(), // biome-ignore format: one line each
+    (redis) => redis.multi().set("a", "1").select(3).exec(),
+    (redis) => redis.multi([["select", "3"]]).exec(),
+    (redis) => redis.pipeline().call("multi").set("a", "1").exec(),
+    (redis) => redis.pipeline().set("a", "1").call("subscribe", "news").exec(),
+    (redis) => redis.pipeline().set("a", "1").quit().exec(),
+  ];
+  for (const work of pipelines) expect(await misuse.outcome(work), String(work)).toMatchObject(refused);
+  expect(await misuse((redis) => redis.get("a"))).toBe(null);
+  expect(await server.ask("info", "keyspace")).not.toContain("db");
+  // Within a pipeline there may be others that were not misused.
+  expect(await misuse((redis) => redis.pipeline().multi().set("a", "1").exec().exec())).toHaveLength(3);
+});
+
+it("what ends the connection, logs it in anew or silences it is refused", async () => {
+  const server = await startRedis();
+  const cache = await server.guarded();
+  const misuse = cache.operation("misuse", { attemptTimeoutMs: 20_000 });
+  for (const words of [
+    "quit",
+    "reset",
+    "client reply off",
+    "CLIENT REPLY SKIP",
+    "hello 2",
+    "psync ? -1",
+    "auth a",
+  ]) {
+    const [name = "", ...more] = words.split(" ");
+    expect(await misuse.outcome((redis) => redis.call(name, ...more)), words).toMatchObject(refused);
+  }
+  expect(await misuse((redis) => redis.client("GETNAME"))).toBe(null);
+});
+
+it("what blocks is refused by its whole time, be it in a pipeline or named WAIT; in a transaction nothing blocks", async () => {
+  const server = await startRedis();
+  const cache = await server.guarded();
+  const pop = cache.operation("pop", { attemptTimeoutMs: 2_000 });
+  expect(await pop.outcome((redis) => redis.pipeline().blpop("jobs", 0).exec())).toMatchObject(refused);
+  const both = await pop.outcome((redis) => redis.pipeline().blpop("a", 1.5).blpop("b", 1.5).exec());
+  expect(both).toMatchObject(refused);
+  expect(await pop.outcome((redis) => redis.wait(1, 0))).toMatchObject(refused);
+  expect(await pop.outcome((redis) => redis.wait(1, 20_000))).toMatchObject(refused);
+  expect(await server.calls("blpop")).toBe(0);
+  expect(await pop((redis) => redis.wait(0, 1))).toBe(0);
+  expect(await pop((redis) => redis.multi().blpop("jobs", 0).exec())).toEqual([[null, null]]);
+});
+
+it("an argument that cannot be written keeps no place, and shifts nobody's replies", async () => {
+  const server = await startRedis();
+  const cache = await server.guarded({ bulkhead: { limit: 1 } });
+  const write = cache.operation("write", { attemptTimeoutMs: 20_000 });
+  for (const wrong of [Object.create(null), { toString: null }]) {
+    expect(await write.outcome((redis) => redis.set("a", wrong))).toMatchObject({ kind: "failed" });
+    const piped = (redis: Redis) => redis.pipeline().set("a", "1").set("b", wrong).exec();
+    expect(await write.outcome(piped)).toMatchObject(refused);
+    await write((redis) => void redis.set("a", wrong)); // nobody waits for it
+  }
+  expect(cache.dependency.bulkhead?.gate.held).toBe(0);
+  expect(await write((redis) => redis.echo("mine"))).toBe("mine");
+  expect(await server.ask("dbsize")).toBe(0);
+});
+
+it("a pipeline that breaks off while it is written takes its connection with it, not the replies of others", async () => {
+  const server = await startRedis();
+  const cache = await server.guarded({ bulkhead: { limit: 10 } });
+  const write = cache.operation("write", { attemptTimeoutMs: 20_000 });
+  const outcome = await write.outcome((redis) => {
+    const pipeline = redis.pipeline().set("a", "1").set("b", "2");
+    const { _queue } = pipeline as unknown as { _queue: Command[] };
+    // As for an argument that is longer than a string can be.
+    Object.assign(_queue[1] as Command, {
+      toWritable() {
+        throw new RangeError("too long");
+      },
+    });
+    return pipeline.exec();
+  });
+  expect(outcome).toMatchObject({ class: "permanent", error: { message: "too long" } });
+  const echoes = [1, 2, 3].map((n) => write((redis) => redis.echo(`${n}`)));
+  expect(await Promise.all(echoes)).toEqual(["1", "2", "3"]);
+  await until(() => cache.dependency.bulkhead?.gate.held === 0);
+});
