@@ -1,7 +1,8 @@
 // What would harm everybody on a connection that all calls share, and must not.
+import { once } from "node:events";
 import type { Command, Redis } from "ioredis";
 import { expect, it } from "vitest";
-import { until } from "../../../test/lib/http.ts";
+import { sleep, until } from "../../../test/lib/http.ts";
 import { startRedis } from "../../../test/lib/redis.ts";
 
 const refused = { kind: "failed", class: "permanent", effect: "none" };
@@ -93,4 +94,30 @@ it("a pipeline that breaks off while it is written takes its connection with it,
   const echoes = [1, 2, 3].map((n) => write((redis) => redis.echo(`${n}`)));
   expect(await Promise.all(echoes)).toEqual(["1", "2", "3"]);
   await until(() => cache.dependency.bulkhead?.gate.held === 0);
+});
+
+it("a scan that nobody reads to its end ends with its attempt, and not with the process", async () => {
+  const server = await startRedis();
+  const cache = await server.guarded({ bulkhead: { limit: 1 } });
+  await cache.client.mset(Object.fromEntries(Array.from({ length: 2_000 }, (_, n) => [`key:${n}`, "1"])));
+  const scan = cache.operation("scan", { attemptTimeoutMs: 20_000 });
+  let stream: NodeJS.ReadableStream | undefined;
+  let failed: unknown;
+  await scan((redis) => {
+    stream = redis.scanStream({ count: 10 });
+    return once(stream, "data");
+  });
+  stream?.once("error", (error) => {
+    failed = error;
+  });
+  await until(() => failed !== undefined);
+  expect(failed).toMatchObject({ message: /the attempt is over/ });
+  expect(cache.dependency.bulkhead?.gate.held).toBe(0);
+  const dropped = await scan((redis) => {
+    const stream = redis.scanStream({ count: 10 });
+    return new Promise<unknown>((done) => stream.once("data", done));
+  });
+  expect(dropped).not.toEqual([]);
+  await sleep(50);
+  expect(cache.dependency.bulkhead?.gate.held).toBe(0);
 });

@@ -8,6 +8,7 @@
  *
  * An error says `effect: none` only where no command of the attempt can have been executed, since a retry repeats all.
  */
+import { Readable } from "node:stream";
 import type { Command } from "ioredis";
 import type { Attempt } from "../../core/attempt.ts";
 import type { Effect } from "../../core/call.ts";
@@ -25,6 +26,9 @@ export type RedisWork<T, C> = (redis: C, attempt: Attempt) => T | PromiseLike<T>
 interface Pipeline {
   readonly _queue: readonly Command[];
 }
+
+/** Methods that give no reply, but what sends commands later. */
+const MAKERS = /^(pipeline|multi|[hsz]?scan(Buffer)?Stream)$/;
 
 /** Runs the work with a client, as soon as that is connected. */
 export async function lend<T, C extends RedisClient>(
@@ -62,12 +66,21 @@ class Lease<C extends RedisClient> implements ProxyHandler<C> {
 
   get(client: C, name: string | symbol, view: C): unknown {
     if (name === "sendCommand") return this.send;
-    if (name !== "pipeline" && name !== "multi") return Reflect.get(client, name);
-    return (...words: never[]): unknown => {
-      const made = (client[name] as (...words: never[]) => object).apply(view, words);
-      if ("_queue" in made) this.pipelines.push(made as Pipeline);
+    const value: unknown = Reflect.get(client, name);
+    if (typeof value !== "function" || !MAKERS.test(String(name))) return value;
+    return (...words: unknown[]): unknown => {
+      const made = value.apply(view, words);
+      if ("_queue" in made) this.pipelines.push(made);
+      else if (made instanceof Readable) this.quiet(made);
       return made;
     };
+  }
+
+  /** A scan reads ahead: that an attempt does so no more when it is over is no news to who has stopped reading. */
+  private quiet(scan: Readable): void {
+    scan.on("error", (error) => {
+      if (this.attempt.state === "sent" && scan.listenerCount("error") === 1) throw error; // as if nobody listened
+    });
   }
 
   private readonly send = (command: Command, pipeline?: unknown): unknown => {
