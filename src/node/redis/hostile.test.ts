@@ -1,5 +1,6 @@
 // What would harm everybody on a connection that all calls share, and must not.
 import { once } from "node:events";
+import { isNativeError } from "node:util/types";
 import type { Command, Redis } from "ioredis";
 import { expect, it } from "vitest";
 import { sleep, until } from "../../../test/lib/http.ts";
@@ -118,4 +119,25 @@ it("a scan that nobody reads to its end ends with its attempt, and not with the 
   expect(dropped).not.toEqual([]);
   await sleep(50);
   expect(cache.dependency.bulkhead?.gate.held).toBe(0);
+});
+
+it("a lost connection is an error for each: what one call gives up on, another may try again", async () => {
+  const server = await startRedis();
+  const cache = await server.guarded();
+  const options = { retry: { attempts: 2, backoff: () => 0 } };
+  const write = cache.operation("write", options);
+  const read = cache.operation("read", { ...options, idempotent: true });
+  server.signal("SIGSTOP");
+  const written = [1, 2, 3].map(() => write((redis) => redis.incr("count")).catch((error) => error));
+  const found = [1, 2, 3].map(() => read((redis) => redis.get("a").finally(() => null)));
+  await until(() => cache.client.commandQueue.length === 6);
+  await server.kill();
+  await server.start();
+  expect(await Promise.all(found)).toEqual([null, null, null]);
+  const errors = await Promise.all(written);
+  expect(new Set(errors).size).toBe(3);
+  for (const error of errors) {
+    expect(error).toMatchObject({ name: "MaxRetriesPerRequestError", message: /max retries/ });
+    expect(isNativeError(error) && error.stack).toContain("MaxRetriesPerRequestError");
+  }
 });

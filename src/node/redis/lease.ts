@@ -15,7 +15,7 @@ import type { Effect } from "../../core/call.ts";
 import { redisMeaning } from "../../core/classifiers/redis.ts";
 import { endOf } from "../end-of.ts";
 import { type Door, MARGIN_MS } from "./door.ts";
-import { isReply, LOST, mark, NO_REPLY, refused, TOO_LATE } from "./failure.ts";
+import { isReply, LOST, mark, NO_REPLY, ownError, refused, TOO_LATE } from "./failure.ts";
 import { misuseOf } from "./misuse.ts";
 import type { RedisClient } from "./options.ts";
 
@@ -97,6 +97,8 @@ class Lease<C extends RedisClient> implements ProxyHandler<C> {
     // What MULTI has queued is executed by EXEC.
     const executes = command.inTransaction ? 0 : 1;
     this.executed += executes;
+    const { reject } = command;
+    command.reject = (error) => reject(ownError(error));
     try {
       const sent = door.client.sendCommand(command, pipeline as never);
       command.promise.then(release, (error) => {
