@@ -265,6 +265,7 @@ describe.each(Object.entries(CLIENTS))("%s", (name, client) => {
     expect(make({ marginMs: -1 })).toThrow("guard.marginMs");
     expect(make({ deadlineHeader: "grpc-timeout" })).toThrow("guard.deadlineHeader");
     expect(make({ operation: { idempotent: true } })).toThrow("guard.operation.idempotent");
+    expect(make({ operation: { coalesce: {} } })).toThrow("guard.operation.coalesce");
     expect(make({ operation: { attemptTimeoutMs: 0 } })).toThrow("attemptTimeoutMs");
     expect(make({ timeout: 5 })).toThrow("dependency.timeout");
   });
