@@ -24,7 +24,7 @@ describe("plimsoll explain", () => {
     const folder = mkdtempSync(join(tmpdir(), "plimsoll-"));
     try {
       const path = join(folder, "system.json");
-      writeFileSync(path, JSON.stringify(basketlySystem(parametersOf("guarded") as never)));
+      writeFileSync(path, `\uFEFF${JSON.stringify(basketlySystem(parametersOf("guarded") as never))}`);
       const { status, stdout } = plimsoll("file", path, "--json");
       expect(status).toBe(0);
       const { operations, paths } = JSON.parse(stdout);

@@ -42,7 +42,7 @@ export function explainCommand(): Command {
 
 function parsed(path: string): unknown {
   try {
-    return JSON.parse(readFileSync(path, "utf8"));
+    return JSON.parse(readFileSync(path, "utf8").replace(/^\uFEFF/, "")); // some editors mark UTF-8 so
   } catch (error) {
     const { message } = error as Error;
     throw new SystemError([

@@ -255,6 +255,18 @@ export abstract class Admission extends Timer implements Asking {
     if (firstMs < Infinity) this.runtime.arm(this, this.runtime.now() + firstMs);
   }
 
+  /** After how many ms the first of its places would be taken back. */
+  protected get reclaimMs(): number {
+    return soonest(this.permits);
+  }
+
+  /** The place that was to be taken back first, after `dueMs`, may be held no more: waits for the next one's time. */
+  protected reclaimNext(dueMs: number): void {
+    const nextMs = this.reclaimMs;
+    if (nextMs === Infinity) this.runtime.cancel(this);
+    else if (nextMs > dueMs) this.runtime.arm(this, this.dueAt + nextMs - dueMs);
+  }
+
   /** Takes back the places that are due, and only those; the others have a later time, or none. */
   protected reclaim(): void {
     const held = this.permits ?? [];

@@ -220,6 +220,12 @@ export class Attempt extends WorkView implements Task {
     if (exit.kind !== "ok") this.abandon(exit);
   }
 
+  protected override ownEnded(): void {
+    const dueMs = this.reclaimMs;
+    super.ownEnded();
+    if (this.abandonedFor !== null && dueMs < Infinity) this.reclaimNext(dueMs);
+  }
+
   private countSent(limit: number): void {
     if (this.maker !== null && this.kind !== "fallback") this.maker.root.countSent();
     tellSent(this, limit);

@@ -172,12 +172,8 @@ export {
 export { PartialBreakerGuard, partialBreaker } from "./partial-breaker/guard.ts";
 export { PartialBreaker, type PartialBreakerOptions } from "./partial-breaker/machine.ts";
 export { nextDue, stableOffset } from "./periodic/machine.ts";
-export {
-  type DependencyOptions,
-  DependencyPolicy,
-  type OperationOptions,
-  OperationPolicy,
-} from "./policy.ts";
+export { DependencyPolicy, OperationPolicy } from "./policy.ts";
+export type { DependencyOptions, OperationOptions } from "./policy-options.ts";
 export { type Answer, CallProcess, type Process } from "./progress.ts";
 export { AdmissionQueue, type Entry, type QueueOptions } from "./queue/machine.ts";
 export { hash32, type Random, SeededRandom } from "./random.ts";

@@ -15,12 +15,8 @@ import { type Exit, type Failed, type Outcome, PLAIN_CALL, type Rejected } from 
 import { RefusedError } from "../core/errors.ts";
 import type { DefaultFallback, ElsewhereFallback, FallbackOptions } from "../core/fallback/options.ts";
 import type { Judge } from "../core/leaf.ts";
-import {
-  type DependencyOptions,
-  DependencyPolicy,
-  type OperationOptions,
-  type OperationPolicy,
-} from "../core/policy.ts";
+import { DependencyPolicy, type OperationPolicy } from "../core/policy.ts";
+import type { DependencyOptions, OperationOptions } from "../core/policy-options.ts";
 import type { Answer, CallProcess } from "../core/progress.ts";
 import type { KeyedRateLimits, RateLimit } from "../core/rate-limit/guard.ts";
 import type { Runtime } from "../core/runtime.ts";

@@ -5,7 +5,8 @@
 import type { Attempt } from "../core/attempt.ts";
 import { type Exit, PLAIN_CALL } from "../core/call.ts";
 import type { ClassifiedError } from "../core/classify.ts";
-import { DependencyPolicy, type OperationOptions, type OperationPolicy } from "../core/policy.ts";
+import { DependencyPolicy, type OperationPolicy } from "../core/policy.ts";
+import type { OperationOptions } from "../core/policy-options.ts";
 import type { Answer, CallProcess } from "../core/progress.ts";
 import type { Random } from "../core/random.ts";
 import type { Runtime } from "../core/runtime.ts";

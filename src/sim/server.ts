@@ -5,7 +5,8 @@
  */
 import type { Attempt } from "../core/attempt.ts";
 import { PLAIN_CALL } from "../core/call.ts";
-import { type DependencyOptions, DependencyPolicy, type OperationPolicy } from "../core/policy.ts";
+import { DependencyPolicy, type OperationPolicy } from "../core/policy.ts";
+import type { DependencyOptions } from "../core/policy-options.ts";
 import type { CallProcess } from "../core/progress.ts";
 import type { Runtime } from "../core/runtime.ts";
 import { bindQueue } from "../system/bind.ts";

@@ -4,7 +4,7 @@
  */
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
 import type { FallbackFunction } from "../core/fallback/options.ts";
-import type { DependencyOptions, OperationOptions } from "../core/policy.ts";
+import type { DependencyOptions, OperationOptions } from "../core/policy-options.ts";
 import type { QueueOptions } from "../core/queue/machine.ts";
 import { SystemError } from "./errors.ts";
 import type { Bound, BulkheadSpec, EdgeSpec, GuardSpec, QueueSpec, SystemFile, WireSpec } from "./types.ts";

@@ -21,13 +21,22 @@ export class SystemError extends Error {
 }
 
 function describe({ path, value, allowed }: SystemIssue): string {
-  return `${path}: ${show(value)} is not allowed; allowed: ${allowed}`;
+  return `${path === "" ? "the file" : path}: ${show(value)} is not allowed; allowed: ${allowed}`;
 }
 
 function show(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "function") return "a function";
   if (typeof value === "number" || typeof value === "bigint") return String(value);
-  const text = JSON.stringify(value) ?? String(value);
+  const text = jsonOf(value);
   return text.length > 120 ? `${text.slice(0, 117)}...` : text;
+}
+
+/** What stands in a file that is wrong may be anything: in circles, too deep to be written, or with a `toJSON` that throws. */
+function jsonOf(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return Array.isArray(value) ? "an array" : "an object";
+  }
 }

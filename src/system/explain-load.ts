@@ -1,6 +1,6 @@
 /** What an explanation says of the guards that keep load away from a dependency: breakers, throttles, quotas and caps. */
 import { BreakerPolicy } from "../core/breaker/options.ts";
-import type { DependencyOptions, OperationOptions } from "../core/policy.ts";
+import type { DependencyOptions, OperationOptions } from "../core/policy-options.ts";
 import { percent, time } from "./words.ts";
 
 /** A sentence or two for each of them, outermost first. */

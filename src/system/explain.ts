@@ -6,7 +6,7 @@ import { Backoff, type BackoffOption } from "../core/backoff/machine.ts";
 import type { BudgetSpec } from "../core/budget/presets.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
 import type { FallbackOption, StaleOptions } from "../core/fallback/options.ts";
-import type { DependencyOptions, OperationOptions } from "../core/policy.ts";
+import type { DependencyOptions, OperationOptions } from "../core/policy-options.ts";
 import type { Random } from "../core/random.ts";
 import { loadSentences } from "./explain-load.ts";
 import { percent, time } from "./words.ts";

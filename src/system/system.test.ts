@@ -205,3 +205,19 @@ it("has a JSON Schema that forbids what it does not know", () => {
   expect(jsonSchema).toMatchObject({ type: "object", additionalProperties: false });
   expect(JSON.stringify(jsonSchema)).toContain('"unbounded"');
 });
+
+it("what stands in its place is told in a line, whatever it is", () => {
+  const round: Record<string, unknown> = {};
+  round.itself = round;
+  let deep: unknown = [];
+  for (let depth = 0; depth < 100_000; depth++) deep = [deep];
+  const throws = {
+    toJSON: () => {
+      throw new Error("not even that");
+    },
+  };
+  for (const value of [round, deep, throws, { big: 10n }]) {
+    expect(() => readSystem({ version: 1, name: value })).toThrow(/^name: an (object|array) is not allowed/);
+  }
+  for (const value of [null, [], deep]) expect(() => readSystem(value)).toThrow(/^the file: /);
+});

@@ -13,7 +13,7 @@ import type { BudgetSpec } from "../core/budget/presets.ts";
 import type { BulkheadOptions } from "../core/bulkhead/guard.ts";
 import type { FallbackCommonOptions, FallbackSpec as FallbackKind } from "../core/fallback/options.ts";
 import type { HedgeOptions } from "../core/hedge/machine.ts";
-import type { OperationOptions } from "../core/policy.ts";
+import type { OperationOptions } from "../core/policy-options.ts";
 import type { RateOptions } from "../core/rate-limit/machine.ts";
 
 /** A number, or no bound at all, which has to be typed out. */

@@ -181,3 +181,43 @@ it("stops counting when it is closed", async () => {
   await time.run(() => view(scripted([{ value: 1 }])));
   expect(books.of("stock").firsts).toBe(0);
 });
+
+it.each(["handler", "subtree"] as const)(
+  "sees calls within calls, where a place holds the %s",
+  async (holds) => {
+    const time = virtualTime();
+    const page = dependency({ name: "page", bulkhead: { limit: 1, holds } }, time.runtime);
+    const stock = dependency({ name: "stock", bulkhead: { limit: 1 } }, time.runtime);
+    const books = keepBooks(time.runtime, [page, stock]);
+    const render = page.operation("render", { attemptTimeoutMs: 50 });
+    const view = stock.operation("view");
+    const slow = scripted([{ value: 1, afterMs: 500, ignoresSignal: true }]);
+    void render.outcome(async (parent) => {
+      view.outcome(slow, { parent }).catch(() => {});
+      await time.sleep(100);
+    });
+    await time.advance(120);
+    expect(books.of("page")).toMatchObject({ running: 1, abandoned: 1 });
+    expect(page.bulkhead?.gate.held).toBe(holds === "handler" ? 0 : 1);
+    books.check();
+    await time.advance(500);
+    books.checkAtRest();
+  },
+);
+
+it("looks at the caps of all keys", async () => {
+  const time = virtualTime();
+  const stock = dependency(
+    { name: "stock", bulkhead: { limit: 1, perKey: {}, queue: { maxWaiting: 1, maxWaitMs: 100 } } },
+    time.runtime,
+  );
+  const books = keepBooks(time.runtime, [stock]);
+  const view = stock.operation("view", { totalTimeoutMs: 10 });
+  const deaf = scripted([{ value: 1, afterMs: 50, ignoresSignal: true }]);
+  for (const key of ["a", "b", "b"]) void view.outcome(deaf, { key });
+  await time.settle();
+  books.check();
+  expect(() => books.checkAtRest()).toThrow("2 places of stock are held; 1 calls wait for a place of stock");
+  await time.advance(200);
+  books.checkAtRest();
+});

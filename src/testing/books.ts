@@ -9,6 +9,7 @@
 import type { Budget } from "../core/budget/budget.ts";
 import { ONE, RetryBudget } from "../core/budget/machine.ts";
 import type { Bulkhead } from "../core/bulkhead/guard.ts";
+import type { KeyedBulkheads } from "../core/bulkhead/keyed.ts";
 import type { AttemptKind } from "../core/call.ts";
 import type { PlimsollEvent } from "../core/events.ts";
 import type { Runtime } from "../core/runtime.ts";
@@ -20,6 +21,7 @@ export type CountingRuntime = Runtime & { readonly pending: number };
 export interface Bookkept {
   readonly name: string;
   readonly bulkhead: Bulkhead | null;
+  readonly bulkheads?: KeyedBulkheads | null;
   readonly budget: Budget | null;
 }
 
@@ -102,7 +104,10 @@ export class Books {
     return this.account(name);
   }
 
-  /** Throws an `Error` that lists whatever does not hold now. */
+  /**
+   * Throws an `Error` that lists whatever does not hold now. Ask between the turns of the code, not in a listener, a
+   * judge or a fallback: events are told after what they tell of.
+   */
   check(): void {
     balance(this.breaches());
   }
@@ -188,27 +193,43 @@ function count(event: PlimsollEvent, account: Counts, tally: Tally): void {
   }
 }
 
-function unbalanced({ name, bulkhead, budget }: Bookkept, account: Counts): string[] {
-  const { firsts, repeats, running, highestLimit } = account;
+function unbalanced(bookkept: Bookkept, account: Counts): string[] {
+  const { name, bulkhead, budget } = bookkept;
+  const { firsts, repeats, running, abandoned, highestLimit } = account;
   const found: string[] = [];
   if (budget instanceof RetryBudget) {
     const allowed = budget.burst + (Math.round(budget.ratio * ONE) * firsts) / ONE;
     if (repeats + budget.reserved > allowed)
       found.push(`${name}: ${repeats} repeats sent and ${budget.reserved} reserved, of ${allowed} allowed`);
   }
-  if (bulkhead !== null) {
-    const { held } = bulkhead.gate;
-    if (held > highestLimit) found.push(`${name}: ${held} places held, of ${highestLimit}`);
-    if (held < running) found.push(`${name}: ${held} places held, and ${running} attempts run`);
-  }
+  const caps = capsOf(bookkept);
+  const held = heldOf(caps);
+  if (bulkhead !== null && held > highestLimit)
+    found.push(`${name}: ${held} places held, of ${highestLimit}`);
+  // A place that follows the attempt's own work alone may be free while calls within it go on.
+  const least = caps.some(({ holds }) => holds === "handler") ? running - abandoned : running;
+  if (caps.length > 0 && held < least) found.push(`${name}: ${held} places held, and ${least} attempts run`);
   return found;
 }
 
+/** The one cap, or those of all keys. */
+function capsOf({ bulkhead, bulkheads }: Bookkept): readonly Bulkhead[] {
+  if (bulkhead !== null) return [bulkhead];
+  return bulkheads == null ? [] : [...bulkheads.keys.entries()].map(([, cap]) => cap);
+}
+
+function heldOf(caps: readonly Bulkhead[]): number {
+  return caps.reduce((sum, { gate }) => sum + gate.held, 0);
+}
+
 /** What a dependency still holds. */
-function leftOf({ name, bulkhead, budget }: Bookkept): string[] {
+function leftOf(bookkept: Bookkept): string[] {
+  const { name, budget } = bookkept;
+  const caps = capsOf(bookkept);
+  const waiting = caps.reduce((sum, cap) => sum + cap.waiting, 0);
   return [
-    ...counted(bulkhead?.gate.held ?? 0, `places of ${name} are held`),
-    ...counted(bulkhead?.waiting ?? 0, `calls wait for a place of ${name}`),
+    ...counted(heldOf(caps), `places of ${name} are held`),
+    ...counted(waiting, `calls wait for a place of ${name}`),
     ...counted(budget?.reserved ?? 0, `tokens of ${name} are reserved`),
   ];
 }

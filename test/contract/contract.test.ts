@@ -13,10 +13,26 @@ import {
 } from "../../src/core/index.ts";
 import { VirtualRuntime } from "../../src/testing/index.ts";
 import { described, failureOf, fuzz } from "./fuzz.ts";
-import { EVENTS, type GuardSpec, type Program, programOf } from "./program.ts";
+import { isAdmitter } from "./guards.ts";
+import { programOf } from "./maker.ts";
+import { EVENTS, type GuardSpec, type Program } from "./program.ts";
 import { runBoth, runReal, runVirtual, type Verdict } from "./run.ts";
 
 const SEED = 1;
+const REFUSERS = [
+  "breaker",
+  "partialBreaker",
+  "adaptiveThrottle",
+  "rateLimit",
+  "bulkhead",
+  "budget",
+  "deadline",
+  "retry",
+  "hedge: the callee has begun",
+  "hedge: the dependency has asked for less",
+  "hedge: the first attempt is a probe",
+  "hedge: the first attempt has not been sent",
+];
 
 describe("random programs keep the laws", () => {
   it("20,000 calls through random stacks, the same by both drivers, event for event", {
@@ -30,6 +46,8 @@ describe("random programs keep the laws", () => {
         count(type);
         const [, ending] = /"ending":"([^"]+)"/.exec(line) ?? [];
         if (ending !== undefined) count(`${type} ${ending}`);
+        const [, by, reason] = /"by":"([^"]+)","reason":"([^"]+)"/.exec(line) ?? [];
+        if (by !== undefined) count(type === "hedge.stopped" ? `${by}: ${reason}` : by);
       }
     };
     const { failure, calls } = fuzz(SEED, 20_000, { heard });
@@ -38,6 +56,8 @@ describe("random programs keep the laws", () => {
     // A fuzz that never gets there proves nothing: every event and every ending was met, and not once by luck.
     for (const type of [...EVENTS, "breaker.changed", "breaker.observed"])
       expect(seen.get(type), type).toBeGreaterThan(20);
+    // So was every guard that refuses, and every reason not to hedge.
+    for (const by of REFUSERS) expect(seen.get(by), by).toBeGreaterThan(10);
     for (const ending of Object.keys(EVIDENCE))
       expect(
         (seen.get(`attempt.answered ${ending}`) ?? 0) + (seen.get(`call.answered ${ending}`) ?? 0),
@@ -45,7 +65,22 @@ describe("random programs keep the laws", () => {
       ).toBeGreaterThan(20);
   });
 
-  const kinds = ["retry", "hedge", "fallback", "deadline", "breaker", "bulkhead", "timeout"] as const;
+  const kinds = [
+    "retry",
+    "hedge",
+    "fallback",
+    "deadline",
+    "coalesce",
+    "breaker",
+    "breakers",
+    "partial",
+    "throttle",
+    "rate",
+    "rates",
+    "bulkhead",
+    "bulkheads",
+    "timeout",
+  ] as const satisfies GuardSpec["kind"][];
   it.each(kinds)("%s by itself", (kind) => {
     for (let seed = 1; seed <= 150; seed++) {
       const program = alone(programOf(seed), kind);
@@ -81,39 +116,74 @@ describe("random programs keep the laws", () => {
 /** The same program with one kind of guard left in its stacks, or put in where there is none. */
 function alone(program: Program, kind: GuardSpec["kind"]): Program {
   const one = madeFor(program, kind);
+  const { seed } = program;
   return {
     ...program,
     bulkheads: [
-      { limit: 1 + (program.seed % 3), maxWaiting: program.seed % 4, maxWaitMs: 8, reclaimMs: null },
+      {
+        limit: 1 + (seed % 3),
+        maxBytes: seed % 5 === 0 ? 4 : null,
+        maxWaiting: seed % 4,
+        maxWaitMs: 8,
+        maxWaitingBytes: null,
+        reclaimMs: null,
+        holds: "subtree",
+      },
     ],
     breakers: [
       {
         window: { calls: 2 },
         minimumCalls: 1,
         failureRate: 0.5,
+        slowCallMs: null,
+        consecutiveFailures: null,
         openMs: 10,
-        probes: 1 + (program.seed % 2),
+        rampMs: seed % 3 === 0 ? 10 : 0,
+        probes: 1 + (seed % 2),
         probeTimeoutMs: null,
         probeLeaseMs: 20,
       },
     ],
+    rates: [{ limit: 1 + (seed % 3), windowMs: 20, burst: 2, costly: false }],
     acts: program.acts.filter((act) => "resize" in act),
     stacks: program.stacks.map((stack) => ({
       ...stack,
-      idempotent: stack.idempotent || kind === "hedge",
-      guards: [stack.guards.find((guard) => guard.kind === kind && !("of" in guard)) ?? one],
+      idempotent: stack.idempotent || kind === "hedge" || kind === "coalesce",
+      guards: [stack.guards.find((guard) => guard.kind === kind && !isAdmitter(guard)) ?? one],
     })),
   };
 }
 
 function madeFor({ seed, calls }: Program, kind: GuardSpec["kind"]): GuardSpec {
   const ms = 3 + (seed % 12);
+  const keys = { by: "key", maxKeys: 2 + (seed % 3), idleMs: 600_000 } as const;
   if (kind === "retry") return { kind, attempts: 3, waits: [0, ms] };
-  if (kind === "hedge") return { kind, delayMs: ms };
+  if (kind === "hedge")
+    return {
+      kind,
+      delayMs: ms,
+      attempts: 2 + (seed % 2),
+      quietMs: 10,
+      onFailure: "stop",
+      tied: seed % 2 === 0,
+    };
+  if (kind === "coalesce") return { kind, maxWaiting: 1 + (seed % 4), maxFlights: 2, shareFailuresMs: ms };
   if (kind === "deadline" || kind === "timeout") return { kind, ms };
-  if (kind === "breaker" || kind === "bulkhead") return { kind, of: 0 };
+  if (kind === "breaker" || kind === "bulkhead" || kind === "rate") return { kind, of: 0 };
+  if (kind === "breakers" || kind === "bulkheads" || kind === "rates") return { kind, of: 0, ...keys };
+  if (kind === "partial") return { kind, intervalMs: ms, rise: 1, fall: 0.1 };
+  if (kind === "throttle") return { kind, k: 1, windowMs: 60, maxRefused: 0.9, rejects: "failures" };
   const [work] = (calls[0] as Program["calls"][number]).works;
-  return { kind, reserveMs: 2, timeoutMs: ms, permanent: false, work: work as NonNullable<typeof work> };
+  return {
+    kind,
+    how: "run",
+    reserveMs: 2,
+    timeoutMs: ms,
+    permanent: false,
+    exercise: 0,
+    maxAgeMs: 20,
+    work: work as NonNullable<typeof work>,
+  };
 }
 
 describe("law 5: one stack frame, however many", () => {

@@ -1,7 +1,9 @@
 // Runs one program after another until so many calls have been made, or a law is broken.
+import { OptionError } from "../../src/core/index.ts";
 import type { Breach } from "./checker.ts";
-import { type Program, programOf } from "./program.ts";
-import { runBoth, type Verdict } from "./run.ts";
+import { programOf } from "./maker.ts";
+import type { Program } from "./program.ts";
+import { runBoth, runVirtual, type Verdict } from "./run.ts";
 import { shrink } from "./shrink.ts";
 
 /** A broken law, and the smallest program found that breaks it. */
@@ -22,6 +24,17 @@ export interface Fuzzed {
 const kindOf = (breach: Breach | null): string =>
   breach === null ? "" : `${breach.law}: ${breach.message.replace(/[\d.]+/g, "#")}`;
 
+/** Whether its stacks may stand so: with a guard less, two that may not may have become neighbours. */
+function canBeMade(program: Program): boolean {
+  try {
+    runVirtual({ ...program, calls: [] }, false);
+    return true;
+  } catch (error) {
+    if (error instanceof OptionError) return false;
+    throw error;
+  }
+}
+
 /** Makes a failing program small, and runs it once more to show it. */
 export function failureOf(
   seed: number,
@@ -29,7 +42,8 @@ export function failureOf(
   program: Program,
   run: (program: Program) => Verdict = runBoth,
 ): Failure {
-  const small = shrink(program, (next) => kindOf(run(next).breach) === kindOf(breach));
+  const fails = (next: Program): boolean => kindOf(run(next).breach) === kindOf(breach);
+  const small = shrink(program, (next) => canBeMade(next) && fails(next));
   const { breach: found, log } = run(small);
   return { seed, breach: found ?? breach, program: small, log };
 }
@@ -60,8 +74,8 @@ export function described({ seed, breach, program, log }: Failure): string {
   const calls = program.calls.flatMap((call, index) =>
     call.at !== null || log.some((line) => line.includes(`"call":${index + 1},`)) ? [{ index, ...call }] : [],
   );
-  const { stacks, bulkheads, breakers, budgets, acts } = program;
-  const parts = { stacks, bulkheads, breakers, budgets, acts, calls };
+  const { stacks, bulkheads, breakers, rates, budgets, acts } = program;
+  const parts = { stacks, bulkheads, breakers, rates, budgets, acts, calls };
   return [
     `law ${breach.law}: ${breach.message}`,
     `again: npm run fuzz -- --seed ${seed} --calls 1`,

@@ -1,28 +1,8 @@
 // Faults put into the kernel on purpose: each breaks a law, and the fuzz must see it.
 
-/** A change to one file: `find` stands there exactly once, but for white space. */
-export interface Change {
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
-}
-
-export interface Mutant {
-  readonly name: string;
-  /** The law it breaks, as the design counts them. */
-  readonly law: string;
-  readonly changes: readonly Change[];
-}
-
-const mutant = (
-  law: string,
-  name: string,
-  ...changes: [file: string, find: string, replace: string][]
-): Mutant => ({
-  name,
-  law,
-  changes: changes.map(([file, find, replace]) => ({ file: `src/core/${file}`, find, replace })),
-});
+import { type Mutant, mutant } from "./mutant.ts";
+import { MUTANTS_OF_ADMITTERS } from "./mutants-of-admitters.ts";
+import { MUTANTS_OF_SEQUENCES } from "./mutants-of-sequences.ts";
 
 export const MUTANTS: readonly Mutant[] = [
   mutant("1", "an answer is delivered again", [
@@ -78,6 +58,16 @@ export const MUTANTS: readonly Mutant[] = [
     "} finally { scope.close(exit); }",
     '} finally { if (exit.kind !== "cancelled") scope.close(exit); }',
   ]),
+  mutant(
+    "2",
+    "a call within another is a part of it only while it is sent",
+    ["progress.ts", "if (outer !== null) outer.beginNested();", ""],
+    [
+      "progress.ts",
+      "if (this.runtime.sink !== null) this.tellAnswered(exit); if (this.outer !== null) this.outer.endNested();",
+      "if (this.runtime.sink !== null) this.tellAnswered(exit);",
+    ],
+  ),
   mutant("2", "a scope gives its place back while work within goes on", [
     "driver.ts",
     "this.settle(evidenceOf(exit)); this.endOne();",
@@ -213,10 +203,6 @@ export const MUTANTS: readonly Mutant[] = [
     "if (decision !== null) emitDecision(this, decision, number);",
     "if (decision !== null) this.runtime.loop.push({ context: null, run: () => emitDecision(this, decision, number) });",
   ]),
+  ...MUTANTS_OF_SEQUENCES,
+  ...MUTANTS_OF_ADMITTERS,
 ];
-
-/** A pattern that finds a text whatever white space it is broken over. */
-export function patternOf(find: string): RegExp {
-  const parts = find.split(" ").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  return new RegExp(parts.join("\\s+"), "g");
-}

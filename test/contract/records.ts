@@ -1,120 +1,186 @@
-// What the fuzz itself knows of calls, works and guards: kept beside the kernel, never read from it.
-import {
-  type Admission,
-  type Attempt,
-  Bulkhead,
-  type CallProcess,
-  type Exit,
-  type Rejected,
-  type Room,
-  type Wait,
-} from "../../src/core/index.ts";
-import type { CallSpec, WorkSpec } from "./program.ts";
+// What the fuzz itself knows of calls, flights and works: kept beside the kernel, never read from it.
+import { Attempt, type CallFields, type CallProcess, type Exit } from "../../src/core/index.ts";
+import type { CallSpec, FallbackSpec, WorkSpec } from "./program.ts";
 
-/** One piece of work that was started. */
-export class WorkRun {
-  readonly call: CallRun;
-  readonly attempt: Attempt;
-  readonly spec: WorkSpec;
-  readonly startedAt: number;
-  readonly isFallback: boolean;
-  /** Whether it is the first work of its call. */
-  readonly isFirst: boolean;
-  /** It has returned or thrown. */
-  reported = false;
-  /** Its body is still open. */
-  holding = false;
-  release: (() => void) | null = null;
-  /** What it gave: a value or an error of its own. */
-  readonly mark: { readonly work: string };
-  /** It turned out never to have left. */
-  unsent = false;
-  /** It ended by itself with its attempt unanswered; set when it is judged. */
-  judged: string | null = null;
-  heardOfAnswer = false;
-  /** Its listener was told that it is given up. */
-  heardOfAbort = false;
-  /** It listens; it may have ended before it could. */
-  listening = false;
+/** What a call's fields carry through the kernel, so that whatever is done for it can be told. */
+export interface Fields extends CallFields {
+  readonly run: CallRun;
+}
 
-  constructor(call: CallRun, attempt: Attempt, spec: WorkSpec, startedAt: number, isFallback: boolean) {
-    this.call = call;
-    this.attempt = attempt;
-    this.spec = spec;
-    this.startedAt = startedAt;
-    this.isFallback = isFallback;
-    this.isFirst = !isFallback && call.works.length === 0;
-    this.mark = { work: `${call.index}/${isFallback ? "f" : ""}${call.works.length}` };
-  }
+/** Whoever makes attempts: a call, or a flight that several calls share. */
+export abstract class Sender {
+  abstract readonly spec: CallSpec;
+  abstract readonly name: string;
+  readonly works: WorkRun[] = [];
+  readonly fallbackWorks: WorkRun[] = [];
+  /** Refused by a guard; with one plain retry nothing may be sent after that. */
+  refused = false;
+  /** An attempt of it was answered well. */
+  good = false;
+  /** Destinations that its attempts have chosen. */
+  readonly chosen: Set<string> = new Set();
+  /** Races so far, where a plain hedge stands: each begins with what is no hedge. */
+  races = 0;
+  /** For each race, the work on which the callee has begun. */
+  readonly begun: Map<number, WorkRun> = new Map();
+  /** Whose callbacks run for it. */
+  abstract readonly founder: CallRun;
 
-  /** Nothing of it is left in the process. */
-  get over(): boolean {
-    return this.reported && !this.holding;
+  /** It has been started, and has no end. */
+  abstract get goesOn(): boolean;
+
+  get all(): readonly WorkRun[] {
+    return [...this.works, ...this.fallbackWorks];
   }
 }
 
 /** One call of the program. */
-export class CallRun {
+export class CallRun extends Sender {
   readonly index: number;
   readonly spec: CallSpec;
+  readonly name: string;
   started = false;
   process: CallProcess | null = null;
   startedAt = 0;
   deadline = Infinity;
+  /** The work in the course of which it was made, or null. */
+  outer: WorkRun | null = null;
   /** The reason it was cancelled with, in a box; null when nobody cancelled it. */
   cancelled: { readonly reason: unknown } | null = null;
   /** To be cancelled as soon as its handle is known. */
   cancelPending = false;
   readonly answers: Exit[] = [];
   answeredEvents = 0;
-  readonly works: WorkRun[] = [];
-  readonly fallbackWorks: WorkRun[] = [];
-  /** Refused by a guard; with one plain retry nothing may be sent after that. */
-  refused = false;
+  /** The flights that it has waited for, in order. */
+  readonly flights: FlightRun[] = [];
   readonly siteCounts: Map<string, number> = new Map();
 
   constructor(index: number, spec: CallSpec) {
+    super();
     this.index = index;
     this.spec = spec;
+    this.name = `call ${index}`;
+  }
+
+  get founder(): CallRun {
+    return this;
+  }
+
+  get goesOn(): boolean {
+    return this.process !== null && this.process.exit === null;
+  }
+
+  get answered(): boolean {
+    return this.answers.length > 0;
   }
 }
 
-/** A bulkhead that tells who takes, waits and leaves. Order and limit are judged from that alone. */
-export class WatchedBulkhead extends Bulkhead {
-  /** In order of arrival. Those that no longer wait here are dropped when somebody looks. */
-  waiters: { readonly admission: Admission; readonly since: number }[] = [];
-  readonly holders: Admission[] = [];
-  readonly queued: WeakSet<Admission> = new WeakSet();
-  report: (law: string, message: string) => void = () => {};
+/** A call that several calls wait for. */
+export class FlightRun extends Sender {
+  readonly id: number;
+  readonly founder: CallRun;
+  readonly name: string;
+  /** Who has ever waited for it. */
+  readonly joined: Set<CallRun> = new Set();
+  /** What it gave, in a box; null while nobody has heard. */
+  landed: { readonly what: unknown; readonly at: number } | null = null;
 
-  override join(wait: Wait, now: number): Rejected | null {
-    const { admission } = wait;
-    const refusal = super.join(wait, now);
-    if (refusal === null) {
-      this.waiters.push({ admission, since: now });
-      this.queued.add(admission);
-    }
-    return refusal;
+  constructor(id: number, founder: CallRun) {
+    super();
+    this.id = id;
+    this.founder = founder;
+    this.name = `flight ${id}`;
   }
 
-  override take(admission: Admission) {
-    if (this.gate.held >= this.gate.limit)
-      this.report("2", `${this.gate.held} held of ${this.gate.limit}, and one more`);
-    for (const waiter of this.waiters) {
-      if (waiter.admission === admission) break;
-      if (this.#waits(waiter.admission)) this.report("5", "somebody passed a waiter");
-    }
-    this.holders.push(admission);
-    return super.take(admission);
+  get spec(): CallSpec {
+    return this.founder.spec;
   }
 
-  /** Those that wait now. */
-  look(): readonly { readonly admission: Admission; readonly since: number }[] {
-    this.waiters = this.waiters.filter(({ admission }) => this.#waits(admission));
-    return this.waiters;
+  get goesOn(): boolean {
+    return [...this.joined].some((call) => call.goesOn);
   }
 
-  #waits(admission: Admission): boolean {
-    return admission.room === (this as Room);
+  /** Those that have joined it last, and have no answer. */
+  get waiting(): readonly CallRun[] {
+    return [...this.joined].filter((call) => !call.answered && call.flights.at(-1) === this);
   }
+}
+
+/** One piece of work that was started. */
+export class WorkRun {
+  readonly sender: Sender;
+  readonly attempt: Attempt;
+  readonly spec: WorkSpec;
+  readonly startedAt: number;
+  /** The substitute that it is, or null. */
+  readonly fallback: FallbackSpec | null;
+  /** Whether it is the first work of its sender. */
+  readonly isFirst: boolean;
+  /** The work in the course of which its call was made, while that went on. */
+  readonly within: WorkRun | null;
+  /** Which race of its sender's it is a part of. */
+  readonly race: number;
+  /** Works within it that go on. */
+  nested = 0;
+  /** It has returned or thrown. */
+  reported = false;
+  endedAt = Infinity;
+  /** Its body is still open. */
+  holding = false;
+  release: (() => void) | null = null;
+  /** What it gave: a value or an error of its own. */
+  readonly mark: { readonly work: string };
+  /** How it was judged, when its attempt had no answer yet. */
+  judged: string | null = null;
+  heardOfAnswer = false;
+  /** What its attempt's answer was told to be. */
+  ending: string | null = null;
+  /** Its listener was told that it is given up. */
+  heardOfAbort = false;
+  /** It listens; it may have ended before it could. */
+  listening = false;
+
+  constructor(
+    sender: Sender,
+    attempt: Attempt,
+    spec: WorkSpec,
+    startedAt: number,
+    fallback: FallbackSpec | null,
+    within: WorkRun | null,
+  ) {
+    this.sender = sender;
+    this.attempt = attempt;
+    this.spec = spec;
+    this.startedAt = startedAt;
+    this.fallback = fallback;
+    this.within = within;
+    if (fallback === null && attempt.kind !== "hedge") sender.races++;
+    this.race = sender.races;
+    this.isFirst = fallback === null && sender.works.length === 0;
+    this.mark = { work: `${sender.name}/${fallback === null ? "" : "f"}${sender.works.length}` };
+  }
+
+  get call(): CallRun {
+    return this.sender.founder;
+  }
+
+  get isFallback(): boolean {
+    return this.fallback !== null;
+  }
+
+  /** Nothing of its own is left in the process. */
+  get over(): boolean {
+    return this.reported && !this.holding;
+  }
+
+  /** Something of it, or of what was made within it, goes on. */
+  get alive(): boolean {
+    return !this.over || this.nested > 0;
+  }
+}
+
+/** The attempt in the course of which the call of this one was made, or null. */
+export function outerAttempt(attempt: Attempt): Attempt | null {
+  for (let { outer } = attempt; outer !== null; { outer } = outer) if (outer instanceof Attempt) return outer;
+  return null;
 }

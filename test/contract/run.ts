@@ -2,7 +2,7 @@
 import { NodeRuntime } from "../../src/node/runtime.ts";
 import { VirtualRuntime } from "../../src/testing/virtual-runtime.ts";
 import type { Breach } from "./checker.ts";
-import type { Program } from "./program.ts";
+import type { GuardSpec, Program } from "./program.ts";
 import { type Agenda, Planned, World } from "./world.ts";
 
 /** How a run ended. */
@@ -77,8 +77,8 @@ function checkThrown(world: World, thrown: unknown[]): void {
 function drain(world: World): void {
   for (const call of world.calls) if (call.started && call.answers.length === 0) world.cancel(call);
   for (const run of [...world.live]) {
-    world.end(run);
-    world.close(run);
+    world.works.end(run);
+    world.works.close(run);
   }
 }
 
@@ -172,10 +172,30 @@ export function runBoth(program: Program): Verdict {
     const { law, message } = generated.breach;
     return { ...generated, breach: { law, message: `by generators: ${message}` } };
   }
-  const at = fused.log.findIndex((line, index) => line !== generated.log[index]);
-  const differs = at >= 0 || fused.log.length !== generated.log.length;
-  if (!differs) return fused;
-  const line = at >= 0 ? at : fused.log.length;
-  const message = `the drivers differ in event ${line}: ${fused.log[line]} and ${generated.log[line]}`;
-  return { ...fused, breach: { law: "parity", message } };
+  const breach = difference("parity", "the drivers differ", fused, generated) ?? undisturbed(program, fused);
+  return { ...fused, breach };
+}
+
+/** One program in so many is run once more, with a guard more. */
+const GUARDED_ANEW = 8;
+
+/** Law 7: a guard that refuses nothing changes nothing, neither what others decide nor what they draw. */
+function undisturbed(program: Program, before: Verdict): Breach | null {
+  if (program.seed % GUARDED_ANEW !== 0) return null;
+  const bystander: GuardSpec = { kind: "throttle", k: 1, windowMs: 60, maxRefused: 0, rejects: "failures" };
+  const stacks = program.stacks.map((stack) => {
+    const timeouts = stack.guards.filter(({ kind }) => kind === "timeout");
+    const others = stack.guards.filter(({ kind }) => kind !== "timeout");
+    return { ...stack, guards: [...others, bystander, ...timeouts] };
+  });
+  const after = runVirtual({ ...program, stacks }, false);
+  return after.breach ?? difference("7", "a guard that refuses nothing changes", before, after);
+}
+
+/** Where two logs part. */
+function difference(law: string, what: string, one: Verdict, other: Verdict): Breach | null {
+  const at = one.log.findIndex((line, index) => line !== other.log[index]);
+  if (at < 0 && one.log.length === other.log.length) return null;
+  const line = at >= 0 ? at : one.log.length;
+  return { law, message: `${what} in line ${line}: ${one.log[line]} and ${other.log[line]}` };
 }

@@ -1,7 +1,7 @@
 // The same guards in every world: driver, shell on the virtual clock, shell on Node's. And one seed, one history.
 import { describe, expect, it } from "vitest";
 import { EVENTS_VERSION } from "../../src/core/index.ts";
-import { programOf } from "../contract/program.ts";
+import { programOf } from "../contract/maker.ts";
 import { runBoth } from "../contract/run.ts";
 import { SCENARIOS } from "./scenarios.ts";
 import { byCore, byNode, byShell } from "./worlds.ts";

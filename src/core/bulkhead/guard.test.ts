@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fault, Lab, only, type Started } from "../../../test/lib/lab.ts";
+import { PLAIN_CALL } from "../call.ts";
 import { retry } from "../retry/guard.ts";
 import { timeout } from "../timeout/guard.ts";
 import { Bulkhead, type BulkheadOptions, bulkhead } from "./guard.ts";
@@ -143,6 +144,31 @@ describe("bulkhead", () => {
     expect(lab.runtime.pending).toBe(0);
     call.sent[0]?.succeed("at last");
     expect(held()).toEqual([0, 0, 0, 0]);
+  });
+
+  it("takes nothing else back in place of what the end of the handler has given back", () => {
+    const lab = new Lab();
+    const handler = new Bulkhead({ limit: 1, holds: "handler", reclaimAbandonedAfterMs: 10 }, lab.runtime);
+    const [later, never] = [20, Infinity].map(
+      (reclaimAbandonedAfterMs) => new Bulkhead({ limit: 1, reclaimAbandonedAfterMs }, lab.runtime),
+    ) as [Bulkhead, Bulkhead];
+    const guards = [bulkhead(handler), bulkhead(later), bulkhead(never), timeout(50)];
+    const inner = lab.stack([]);
+    const call = lab.start(lab.stack(guards), (attempt) => {
+      inner.startAt(0, lab.hangs, PLAIN_CALL, Infinity, null, attempt);
+      lab.runtime.after(55, () => attempt.succeed("too late"));
+    });
+    const held = (): number[] => [handler, later, never].map((cap) => cap.gate.held);
+    for (const [at, left] of [
+      [54, [1, 1, 1]],
+      [69, [0, 1, 1]],
+      [70, [0, 0, 1]],
+      [1_000, [0, 0, 1]],
+    ] as const) {
+      lab.runtime.advanceTo(at);
+      expect(held()).toEqual(left);
+    }
+    expect([only(call, "failed").ended, lab.runtime.pending]).toEqual(["timeout", 0]);
   });
 
   it("holds a place for a body that outlives its answer", () => {

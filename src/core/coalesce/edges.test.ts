@@ -1,8 +1,11 @@
 // Callers that leave a flight at the worst moments.
 import { expect, it } from "vitest";
-import { Lab, only, type Script, type Started } from "../../../test/lib/lab.ts";
+import { fault, Lab, only, type Script, type Started } from "../../../test/lib/lab.ts";
 import { PLAIN_CALL } from "../call.ts";
-import { coalesce } from "./guard.ts";
+import { rateLimit } from "../rate-limit/guard.ts";
+import { retry } from "../retry/guard.ts";
+import type { Binding } from "../stack.ts";
+import { type CoalesceGuard, coalesce } from "./guard.ts";
 
 function made() {
   const lab = new Lab();
@@ -26,6 +29,38 @@ it("never seats a caller on a flight that is being given up, and keeps the next 
   lab.runtime.runToIdle();
   expect(only(second as Started, "ok").value).toBe("second");
   expect([only(third, "ok").value, third.sent.length]).toEqual(["second", 0]);
+});
+
+it("reports the flight that was sent when the next one is refused: what it may have done, it may have done", () => {
+  const lab = new Lab();
+  const stack = lab.stack([coalesce(), rateLimit({ limit: 1, windowMs: 60_000 })]);
+  const ask = (withinMs: number): Started =>
+    lab.start(stack, lab.hangs, { withinMs, fields: { ...PLAIN_CALL, key: "k" } });
+  ask(10);
+  const second = ask(100);
+  lab.runtime.advance(10);
+  expect(only(second, "failed")).toMatchObject({
+    ended: "clipped",
+    effect: "unknown",
+    stoppedBy: { by: "rateLimit" },
+  });
+});
+
+it("begins no flight for a caller whom a backoff has just given up", () => {
+  const lab = new Lab();
+  const backoff = (): number => {
+    call.process.cancel("gone");
+    return 0;
+  };
+  const guard = coalesce();
+  let layer: CoalesceGuard | undefined;
+  const seen = { name: guard.name, bind: (at: Binding) => (layer = guard.bind(at) as CoalesceGuard) };
+  const stack = lab.stack([retry({ backoff }), seen]);
+  const call = lab.start(stack, [lab.throws(fault("transient"), 1), lab.hangs], {
+    fields: { ...PLAIN_CALL, key: "k" },
+  });
+  lab.runtime.runToIdle();
+  expect([only(call, "cancelled").reason, call.sent.length, layer?.inFlight]).toEqual(["gone", 1, 0]);
 });
 
 it("leaves no timer of a caller who has gone", () => {

@@ -8,14 +8,14 @@
  * as read-only.
  */
 import type { Plan } from "../admission.ts";
-import { type Call, type Exit, type Rejected, rejected } from "../call.ts";
+import { after, type Call, type Exit, type Failed, type Rejected, rejected } from "../call.ts";
 import { type Fiber, GeneratedCall, type Next, type Sequence, type Step, type Steps } from "../driver.ts";
 import { OptionError } from "../errors.ts";
 import { callEvent } from "../events.ts";
 import type { Answer, CallProcess } from "../progress.ts";
 import { MAX_TIMER_MS, Timer } from "../runtime.ts";
 import type { Binding, Guard } from "../stack.ts";
-import { TimedOut } from "../timed-out.ts";
+import { plain, TimedOut } from "../timed-out.ts";
 import { type CoalesceOptions, CoalescePolicy } from "./machine.ts";
 
 const CROWDED: Rejected = rejected("coalesce", "too many wait");
@@ -41,21 +41,30 @@ export class CoalesceGuard implements Sequence {
     const { runtime } = fiber.root;
     if (call.key === "") return yield* next(plan, fiber);
     const key = `${call.tenant.length}:${call.tenant}${call.key}`;
-    for (;;) {
-      const now = runtime.now();
-      const failure = this.policy.remembered(key, now);
-      if (failure !== null) return failure;
-      const flight = this.flights.get(key) ?? this.begin(key, call, next, fiber);
-      if (flight === null) return yield* next(plan, fiber);
-      if (flight.waiting.size >= this.policy.maxWaiting) return CROWDED;
-      const exit = (yield new Seat(flight, call, fiber)) as Exit;
-      if (!ranOutOfTime(exit) || call.deadline <= runtime.now() || flight.call.deadline >= call.deadline)
-        return exit;
+    for (let earlier: Exit | null = null; ; ) {
+      const shared = this.shared(key, call, next, fiber);
+      const exit: Exit =
+        shared instanceof Flight
+          ? ((yield new Seat(shared, call, fiber)) as Exit)
+          : (shared ?? (yield* next(plan, fiber)));
+      const all = withEarlier(earlier, exit);
+      const again = shared instanceof Flight && ranOutOfTime(exit) && shared.call.deadline < call.deadline;
+      if (!again || call.deadline <= runtime.now()) return all;
+      earlier = all;
     }
   }
 
+  /** What the call shares with others: a failure, a flight or a refusal; null where it is made by itself. */
+  private shared(key: string, call: Call, next: Next, fiber: Fiber): Failed | Flight | Rejected | null {
+    const failure = this.policy.remembered(key, fiber.root.runtime.now());
+    if (failure !== null) return failure;
+    const flight = this.flights.get(key) ?? this.begin(key, call, next, fiber);
+    return flight !== null && flight.waiting.size >= this.policy.maxWaiting ? CROWDED : flight;
+  }
+
   private begin(key: string, { spec, fields, deadline }: Call, next: Next, fiber: Fiber): Flight | null {
-    if (this.flights.size >= this.policy.maxFlights) return null;
+    // A caller who was given up on the way here, by a backoff of the user's, will not wait for it.
+    if (fiber.exit !== null || this.flights.size >= this.policy.maxFlights) return null;
     const { runtime, work } = fiber.root;
     const flight: Flight = new Flight((exit) => {
       // One that was given up hears of its end after another may have begun.
@@ -73,6 +82,12 @@ export class CoalesceGuard implements Sequence {
 function ranOutOfTime(exit: Exit): boolean {
   if (exit.kind === "failed") return exit.ended === "clipped";
   return exit.kind === "rejected" && exit.by === "deadline";
+}
+
+/** How a call ended that has waited for more than one flight: what an earlier one may have done, it may have done. */
+function withEarlier(earlier: Exit | null, exit: Exit): Exit {
+  if (earlier?.kind !== "failed" || exit.kind !== "rejected") return after(earlier, exit);
+  return { ...plain(earlier), stoppedBy: exit };
 }
 
 /** A call that is made for all who wait for it. Its answer is no caller's, so it is not told as one. */

@@ -62,6 +62,8 @@ export class FallbackGuard implements Sequence {
     const { kept, exercise } = this.settings;
     if (kept !== null && exit.degradedBy === undefined) kept.keep(call, exit.value, now);
     if (exercise === 0 || this.random.next() >= exercise) return null;
+    // Less than whole, it was not kept, and nothing may be there to put in its place.
+    if (kept !== null && kept.of(call, now) === null) return null;
     return { ...EXERCISED, answer: exit };
   }
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { fault, Lab, only } from "../../../test/lib/lab.ts";
+import { callOf, fault, Lab, only } from "../../../test/lib/lab.ts";
 import { dependency } from "../../facade/dependency.ts";
 import { VirtualRuntime } from "../../testing/index.ts";
-import { degraded, PLAIN_CALL } from "../call.ts";
+import type { Attempt } from "../attempt.ts";
+import { degraded, PLAIN_CALL, rejected } from "../call.ts";
 import { OptionError } from "../errors.ts";
 import { fallback } from "./guard.ts";
-import { defaultValue, type FallbackOption, stale } from "./options.ts";
+import { defaultValue, type FallbackOption, fallbackSettings, stale } from "./options.ts";
 
 /** The work of these stacks gives what a fallback's function returns. */
 const performing = (lab: Lab, option: FallbackOption, generators: boolean) =>
@@ -43,6 +44,18 @@ describe.each([false, true])("a fallback of a kind (generators: %s)", (generator
     });
     expect(only(lab.start(stack, lab.gives("half")), "ok").degradedBy).toBe("callee");
     expect(only(lab.start(stack, bad(lab)), "failed").class).toBe("transient");
+  });
+
+  it("exercises only where there is something to answer with", () => {
+    const lab = new Lab();
+    const stack = lab.stack([fallback(stale({ maxAgeMs: 1_000, exercise: 1 }))], {
+      generators,
+      judge: (result) => ("value" in result ? degraded(result.value) : undefined),
+    });
+    expect(only(lab.start(stack, lab.gives("half")), "ok")).toMatchObject({
+      value: "half",
+      degradedBy: "callee",
+    });
   });
 
   it("never answers with what belongs to another tenant or another key", () => {
@@ -151,4 +164,13 @@ it("is not for an operation whose answer decides on authorization or integrity",
     expect(() => users.operation("may", { decides, retry: {} })).not.toThrow();
   }
   expect(() => users.operation("may", { decides: "price" as never })).toThrow("users.may.decides");
+});
+
+it("answers with what was young enough when it was decided on, however long that takes", () => {
+  const { kept, run } = fallbackSettings(stale({ maxAgeMs: 10 }), "fallback");
+  const call = callOf();
+  kept?.keep(call, "kept", 0);
+  expect(kept?.of(call, 10)).not.toBeNull();
+  const runtime = new VirtualRuntime({ startAtMs: 11 });
+  expect(run(rejected("breaker", "open"), { call, runtime } as unknown as Attempt)).toBe("kept");
 });

@@ -37,6 +37,11 @@ export class StaleAnswers {
     kept.at = now;
   }
 
+  /** The answer that `of` has just found: it is not judged again, or it might be too old by then. */
+  last(call: Call): unknown {
+    return this.answers.peek(keyOf(call))?.value;
+  }
+
   /** The answer to a call like this one, or null where there is none young enough. */
   of(call: Call, now: number): { readonly value: unknown } | null {
     const kept = this.answers.peek(keyOf(call));

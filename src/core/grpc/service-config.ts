@@ -15,7 +15,7 @@ import { field as fieldOf, judgeBy } from "../classifiers/meaning.ts";
 import { OptionError } from "../errors.ts";
 import type { Judge } from "../leaf.ts";
 import { checkNumber, checkObject } from "../options.ts";
-import type { OperationOptions } from "../policy.ts";
+import type { OperationOptions } from "../policy-options.ts";
 import { MAX_TIMER_MS } from "../runtime.ts";
 
 /** What a service config says about one method. */

@@ -240,6 +240,23 @@ describe("tied hedges", () => {
     expect([only(call, "ok").value, call.answeredAt]).toEqual(["second", 35]);
   });
 
+  it.each([
+    ["had been sent: nobody will know what it has done", { limit: 2 }, "unknown"],
+    ["waited for a place: it has done nothing", { limit: 1, queue: { maxWaiting: 1 } }, "none"],
+  ])("says of a failure, where the other %s", (_which, cap, effect) => {
+    const lab = new Lab();
+    const stack = lab.stack([hedge({ delayMs: 5, tied: true }), bulkhead(cap)]);
+    const unsent = fault("transient", { effect: "none", ended: "unsent" });
+    const begins: Script = (attempt) =>
+      void lab.runtime.after(10, () => {
+        attempt.started();
+        attempt.fail(unsent);
+      });
+    const call = lab.start(stack, [begins, lab.hangs]);
+    lab.runtime.runToIdle();
+    expect(only(call, "failed")).toMatchObject({ error: unsent, effect });
+  });
+
   it("means nothing to attempts that are not tied", () => {
     const lab = new Lab();
     const stack = lab.stack([hedge({ delayMs: 5 })]);

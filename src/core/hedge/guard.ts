@@ -48,13 +48,13 @@ export class HedgeGuard implements Sequence {
         const now = runtime.now();
         if (end !== null) {
           this.learn(end, now);
-          if (this.decides(end.exit)) return decided(end.exit, last, race.running > 0);
+          if (this.decides(end.exit)) return decided(end.exit, last, race.running > 0 || race.mayHaveRun);
           // A hedge that was refused here has sent nothing, and says nothing about the call.
           if (last === null || end.exit.kind !== "rejected") last = after(last, end.exit);
           nextMs = this.afterEnd(end.exit, race, plan, now);
         } else nextMs = this.hedge(race, plan, now);
       }
-      return last;
+      return race.mayHaveRun ? unsure(last) : last;
     } finally {
       this.giveUp(race, runtime.now());
     }
@@ -146,6 +146,16 @@ function lose({ fiber, plan }: Branch): void {
   fiber.cancel(HEDGE_LOST);
 }
 
+/** Whether anything of it has left, as far as can be told: it waits for its first attempt, or else it has. */
+function hasSent({ fiber: { step } }: Branch): boolean {
+  return !(step instanceof Attempt) || step.state === "sent" || step.kind === "retry";
+}
+
+/** The same where another attempt may have done what this one has not. */
+function unsure(exit: Exit): Exit {
+  return exit.kind === "failed" && exit.effect === "none" ? { ...exit, effect: "unknown" } : exit;
+}
+
 /** How one of them ended. */
 interface End {
   readonly branch: Branch;
@@ -162,6 +172,8 @@ class Race extends Timer implements Step {
   won = false;
   /** Whether the callee has begun on one of them, where they are tied: the others are given up. */
   begun = false;
+  /** Whether one of those that were given up for it had been sent: what that has done, nobody will know. */
+  mayHaveRun = false;
   private readonly next: Next;
   private readonly tied: boolean;
   private readonly ends: End[] = [];
@@ -193,6 +205,7 @@ class Race extends Timer implements Step {
     this.begun = true;
     for (const branch of this.branches) {
       if (branch === begun || branch.fiber.exit !== null) continue;
+      if (hasSent(branch)) this.mayHaveRun = true;
       lose(branch);
       this.running--;
     }

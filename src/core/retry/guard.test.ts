@@ -3,6 +3,8 @@ import { fault, Lab, only } from "../../../test/lib/lab.ts";
 import { constant, immediately } from "../backoff/machine.ts";
 import { RetryBudget } from "../budget/machine.ts";
 import { bulkhead } from "../bulkhead/guard.ts";
+import { PLAIN_CALL } from "../call.ts";
+import { coalesce } from "../coalesce/guard.ts";
 import { timeout } from "../timeout/guard.ts";
 import { retry } from "./guard.ts";
 
@@ -139,4 +141,15 @@ describe("retry within a retry", () => {
     expect(call.sent).toHaveLength(4);
     expect(budget).toMatchObject({ firsts: 1, repeats: 3, reserved: 0, level: 97 });
   });
+});
+
+it("hands a token back that the layer within has not spent: a flight's attempts are its own", () => {
+  const budget = new RetryBudget({ ratio: 0, burst: 2 });
+  const lab = new Lab();
+  const guards = [retry({ attempts: 3, backoff: constant(100) }), coalesce(), timeout(50)];
+  const stack = lab.stack(guards, { budget, idempotent: true });
+  const call = lab.start(stack, lab.hangs, { fields: { ...PLAIN_CALL, key: "k" } });
+  lab.runtime.runToIdle();
+  expect(only(call, "failed").ended).toBe("timeout");
+  expect([call.sent.length, budget.reserved, budget.level]).toEqual([3, 0, 2]);
 });

@@ -61,6 +61,8 @@ export class RetryGuard implements Sequence {
         );
         if (decision !== null) emitDecision(root, decision, number);
         if (decision === null || decision.kind === "rejected") return reported(exit, decision);
+        // One that a layer within has not spent (a flight's attempts are not this call's) goes back.
+        if (token !== null) token.cancel();
         ({ delayMs, token, backoffFrom } = decision);
         failure = exit;
         if (delayMs > 0) yield new Sleep(fiber, delayMs);

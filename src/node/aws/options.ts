@@ -3,7 +3,7 @@
 import { OptionError } from "../../core/errors.ts";
 import type { Judge } from "../../core/leaf.ts";
 import { checkKeys, checkObject } from "../../core/options.ts";
-import type { DependencyOptions, OperationOptions } from "../../core/policy.ts";
+import type { DependencyOptions, OperationOptions } from "../../core/policy-options.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import { type Dependency, dependency, type Operation } from "../../facade/dependency.ts";
 import type { AwsOperation } from "./command.ts";

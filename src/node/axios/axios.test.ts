@@ -56,6 +56,14 @@ it("an abort is axios's own cancel, by a signal, a token, or both", async () => 
   for (const error of await errors) expect(axios.isCancel(error)).toBe(true);
 });
 
+it("leaves nothing behind on a cancel token that outlives its requests", async () => {
+  const { url } = await serve((_, response) => response.end("tea"));
+  const api = guard(axios, { name: "stock" });
+  const { token } = axios.CancelToken.source();
+  await api.get(url, { cancelToken: token });
+  expect((token as unknown as { _listeners: unknown[] })._listeners).toEqual([]);
+});
+
 it("an interceptor may send the request again, as the caller made it", async () => {
   const { url, seen } = await serve((request, response) => {
     response.writeHead(request.headers.authorization === "new" ? 200 : 401).end("tea");

@@ -23,6 +23,11 @@ interface Reply extends ReplyHead {
   readonly error: AxiosError | null;
 }
 
+/** A cancel token as a signal. A token may outlive many requests, and remembers all who have not unsubscribed. */
+interface CancelSignal extends AbortSignal {
+  unsubscribe(): void;
+}
+
 /**
  * An axios whose every request is a guarded call, made with the defaults of the one that is given, which stays as it is;
  * interceptors are added to the new one. Throws an `OptionError` for a wrong option.
@@ -37,14 +42,15 @@ export function guard(instance: AxiosInstance, options: HttpClientOptions, runti
 
 function guarded(methods: Methods, inner: AxiosAdapter): AxiosAdapter {
   return async (config) => {
+    const cancelled = config.cancelToken?.toAbortSignal() as CancelSignal | undefined;
     const { response, error } = await exchange<Reply>(methods, {
       method: config.method ?? "get",
-      signal: signalOf(config),
+      signal: signalOf(config.signal as AbortSignal | undefined, cancelled),
       idempotencyKey: config.headers.get(IDEMPOTENCY_KEY)?.toString(),
       repeatable: canRepeat(config.data),
       send: (attempt, told) => send(inner, config, attempt, told),
       discard: ({ response: { data } }) => void (data instanceof Readable && data.destroy()),
-    });
+    }).finally(() => cancelled?.unsubscribe());
     // What an interceptor sends again is the caller's request, not the attempt's.
     response.config = config;
     if (error === null) return response;
@@ -79,9 +85,7 @@ function holdUntilEnd(stream: Readable, attempt: Attempt): void {
   finished(stream, attempt.hold()); // axios ends it when the attempt's signal fires
 }
 
-function signalOf({ cancelToken, signal }: InternalAxiosRequestConfig): AbortSignal | undefined {
-  const given = [signal as AbortSignal | undefined, cancelToken?.toAbortSignal()].filter(
-    (each) => each != null,
-  );
+function signalOf(...signals: (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const given = signals.filter((each) => each != null);
   return given.length > 1 ? AbortSignal.any(given) : given[0];
 }

@@ -14,7 +14,8 @@ export async function readShort(
   runtime: Runtime,
 ): Promise<string> {
   const { body } = response;
-  if (body === null) return "";
+  // Whoever sent it may have read it already, or given a stub without a stream.
+  if (typeof body?.getReader !== "function" || body.locked) return "";
   const reader = body.getReader();
   const giveUp = (): Promise<void> => reader.cancel().catch(() => {});
   if (Number(response.headers.get("content-length")) > limits.bytes) {

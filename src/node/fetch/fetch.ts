@@ -98,7 +98,7 @@ async function send(
       await response.body?.cancel();
       throw attempt.signal.reason;
     }
-    if (response.status < 400) return holdUntilRead(response, attempt, release);
+    if (response.status < 400) return holdUntilRead(response, made.signal as AbortSignal, release);
     throw await errorOf(settings, input, attempt, init, response);
   } catch (error) {
     if (once !== null) once.error = error;

@@ -7,10 +7,9 @@
  * gets the stream through one that sees its end. That costs a few µs where another `Response` around every body
  * costs 30 (measured on Node 20 with `node bench/http.bench.ts`).
  */
-import type { Attempt } from "../../core/attempt.ts";
-
 interface Hold {
-  readonly attempt: Attempt;
+  /** Fires when nobody will read the body any more. */
+  readonly signal: AbortSignal;
   readonly kind: Kind;
   /** Tells the attempt that its socket is free; idempotent. */
   readonly release: () => void;
@@ -94,16 +93,18 @@ function propertiesOf(kind: Kind): PropertyDescriptorMap {
   return properties;
 }
 
-/** Keeps the attempt alive (by `release`, from `attempt.hold()`) until the reply's body has ended. */
-export function holdUntilRead(response: Response, attempt: Attempt, release: () => void): Response {
+/**
+ * Calls `release` (from `attempt.hold()`, say) when the reply's body has ended, as it does when `signal` fires: the one
+ * that the request was sent with.
+ */
+export function holdUntilRead(response: Response, signal: AbortSignal, release: () => void): Response {
   const kind = kindOf(response);
   if (kind === null || typeof response.body?.getReader !== "function") {
     release();
     return response;
   }
-  const { signal } = attempt;
   const hold: Hold = {
-    attempt,
+    signal,
     kind,
     release: () => {
       signal.removeEventListener("abort", givenUp);
@@ -131,7 +132,7 @@ function readWhole(response: Response, { native, holds }: Kind, name: Reader): P
   const read = native[name] as (this: Response) => Promise<unknown>;
   if (hold.watched !== null) return hold.watched[name]();
   if (hold.reading) return read.call(response); // which refuses: a body is read once
-  const { signal } = hold.attempt;
+  const { signal } = hold;
   if (signal.aborted) return Promise.reject(signal.reason);
   hold.reading = true;
   return read.call(response).finally(hold.release);
@@ -149,7 +150,7 @@ function endPending(controller: { readonly byobRequest?: unknown }): void {
 
 /** The body, through a stream that reads no further than it is read, and sees how it ends. */
 function watch(response: Response, hold: Hold): Body {
-  const { signal } = hold.attempt;
+  const { signal } = hold;
   return new ReadableStream(
     {
       type: "bytes",

@@ -1,6 +1,6 @@
 // got under guards: what is got's own stays so, but for its retries.
 import { Readable } from "node:stream";
-import got, { HTTPError, RequestError } from "got";
+import got, { HTTPError, type OptionsInit, RequestError } from "got";
 import { expect, it } from "vitest";
 import { bodyOf, serve, sleep, until } from "../../../test/lib/http.ts";
 import { guard } from "./index.ts";
@@ -142,4 +142,15 @@ it("what is wrong is got's own to say", async () => {
   expect(await failed(api("http://127.0.0.1:1/", { timeout: "never" } as object))).toBeInstanceOf(
     RequestError,
   );
+});
+
+it("an init hook changes a request once, however many attempts it takes", async () => {
+  const { url, seen } = await serve((_, response) => response.writeHead(500).end());
+  const init = (options: OptionsInit): void => {
+    options.headers = { ...options.headers, "x-path": `${options.headers?.["x-path"] ?? ""}/items` };
+  };
+  const api = guard(got, { name: "stock", operation: TRIED_THRICE });
+  await failed(api(url, { headers: { "x-path": "v1" }, hooks: { init: [init] } }));
+  await failed(api.extend({ hooks: { init: [init] } })(url, { headers: { "x-path": "v1" } }));
+  expect(seen.map(({ headers }) => headers["x-path"])).toEqual(Array(6).fill("v1/items"));
 });

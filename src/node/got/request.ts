@@ -42,7 +42,9 @@ export function guarded(
 function mergedOf(got: Got, url: unknown, options?: object, defaults?: object): Options | null {
   try {
     const merged = new Options(url as string, options, (defaults ?? got.defaults.options) as Options);
-    return merged.isStream ? null : merged;
+    if (merged.isStream) return null;
+    merged.hooks.init.length = 0; // they have changed the request; on each attempt they would change it further
+    return merged;
   } catch {
     return null;
   }

@@ -204,6 +204,21 @@ describe.each(Object.entries(CLIENTS))("%s", (name, client) => {
     expect(await failed(ask("GET", url))).not.toBeInstanceOf(RefusedError);
   });
 
+  it("an abort is heard while the body comes, and frees the place", async () => {
+    const { url, seen, sockets } = await serve((_, response) => void response.write("green "));
+    const ask = client({ bulkhead: { limit: 1 } });
+    const gone = new AbortController();
+    const asked = failed(ask("GET", url, { signal: gone.signal }));
+    await until(() => seen.length === 1);
+    await sleep(50);
+    gone.abort();
+    expect(await asked).toBeInstanceOf(Error);
+    await until(() => sockets.closed >= 1);
+    const again = failed(ask("GET", url, { signal: AbortSignal.timeout(50) }));
+    expect(await again).not.toBeInstanceOf(RefusedError);
+    expect(seen).toHaveLength(2);
+  });
+
   it("a breaker opens for one method, and not for the others", async () => {
     const { url, seen } = await serve((request, response) =>
       request.method === "GET" ? response.writeHead(500).end() : response.end("tea"),
@@ -253,6 +268,7 @@ describe.each(Object.entries(CLIENTS))("%s", (name, client) => {
     expect(make({ marginMs: -1 })).toThrow("guard.marginMs");
     expect(make({ deadlineHeader: "grpc-timeout" })).toThrow("guard.deadlineHeader");
     expect(make({ operation: { idempotent: true } })).toThrow("guard.operation.idempotent");
+    expect(make({ operation: { coalesce: {} } })).toThrow("guard.operation.coalesce");
     expect(make({ operation: { attemptTimeoutMs: 0 } })).toThrow("attemptTimeoutMs");
     expect(make({ timeout: 5 })).toThrow("dependency.timeout");
   });

@@ -1,7 +1,8 @@
 /** A `fetch` whose every request is a guarded call: for an SDK, or a client, that takes a `fetch` of one's own. */
 import type { Attempt } from "../../core/attempt.ts";
 import { checkFunction } from "../../core/options.ts";
-import type { Runtime } from "../../core/runtime.ts";
+import { MAX_TIMER_MS, type Runtime } from "../../core/runtime.ts";
+import { TimedOut } from "../../core/timed-out.ts";
 import { readShort } from "../fetch/error-body.ts";
 import { holdUntilRead } from "../fetch/held-response.ts";
 import { IDEMPOTENCY_KEY } from "../wire/headers.ts";
@@ -53,20 +54,35 @@ export class FetchGuard {
     attempt: Attempt,
     told: Record<string, string>,
   ): Promise<Response> {
+    const late = new AbortController();
+    const signal = AbortSignal.any([attempt.signal, request.signal, late.signal]);
     const headers = new Headers(request.headers);
     for (const [name, value] of Object.entries(told)) headers.set(name, value);
     const release = attempt.hold();
     try {
       const copy = repeatable && request.body !== null ? request.clone() : request;
-      const response = await this.fetch(copy, { ...init, headers, signal: attempt.signal });
-      if (response.status < 400) return holdUntilRead(response, attempt, release);
+      const response = await this.fetch(copy, { ...init, headers, signal });
+      if (response.status < 400) return holdUntilRead(response, signal, release);
       release();
-      return response;
+      // The attempt has ended; what of its time is left bounds the body all the same. (No Response is made above 599.)
+      return response.status > 599 ? response : holdUntilRead(response, signal, abortAtEnd(attempt, late));
     } catch (error) {
       release();
       throw error;
     }
   }
+}
+
+/** Aborts at the end of the attempt's time, unless what is returned is called before. */
+function abortAtEnd(
+  { call, deadline, runtime, sentAt, timeLeftMs }: Attempt,
+  late: AbortController,
+): () => void {
+  if (timeLeftMs > MAX_TIMER_MS) return () => {};
+  const timer = runtime.after(timeLeftMs, () => {
+    late.abort(new TimedOut(call, deadline - sentAt, call.deadline <= deadline).error);
+  });
+  return () => runtime.cancel(timer);
 }
 
 /**

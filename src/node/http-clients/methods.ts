@@ -2,7 +2,7 @@
 import type { Attempt } from "../../core/attempt.ts";
 import { OptionError } from "../../core/errors.ts";
 import { checkMs, checkObject, checkOneOf, orDefault } from "../../core/options.ts";
-import type { DependencyOptions, OperationOptions } from "../../core/policy.ts";
+import type { DependencyOptions, OperationOptions } from "../../core/policy-options.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import { dependency, type Operation } from "../../facade/dependency.ts";
 import { plugNode } from "../host.ts";
@@ -13,14 +13,20 @@ import { ATTEMPT_COUNT } from "../wire/headers.ts";
 export interface HttpClientOptions extends DependencyOptions {
   /**
    * How requests are guarded: each method has guards of its own, made from these. Whether a method is idempotent follows
-   * from HTTP; a fallback and a classifier have no place here, where a reply is passed on as it is.
+   * from HTTP; a fallback and a classifier have no place here, where a reply is passed on as it is, nor has coalescing:
+   * a reply can be read once.
    */
-  readonly operation?: Omit<OperationOptions, "idempotent" | "fallback" | "classify" | "decides">;
+  readonly operation?: Omit<
+    OperationOptions,
+    "idempotent" | "fallback" | "classify" | "decides" | "coalesce"
+  >;
   /** Taken off the time left before it is sent along, in ms, 0 to 2^31 − 1. Default 1 (our choice). */
   readonly marginMs?: number;
   /** How the time left is told to the server; "none" for servers that must not be told. Default Envoy's header. */
   readonly deadlineHeader?: "x-envoy-expected-rq-timeout-ms" | "none";
 }
+
+const NOT_HERE = ["idempotent", "fallback", "classify", "decides", "coalesce"];
 
 const TIME_LEFT: TimeLeftHeader = "x-envoy-expected-rq-timeout-ms";
 
@@ -48,7 +54,7 @@ export class Methods {
     const header = orDefault(deadlineHeader, TIME_LEFT);
     this.tellsTime = checkOneOf("guard.deadlineHeader", header, [TIME_LEFT, "none"]) !== "none";
     checkObject("guard.operation", operation);
-    for (const field of ["idempotent", "fallback", "classify", "decides"]) {
+    for (const field of NOT_HERE) {
       if (field in operation)
         throw new OptionError(`guard.operation.${field}`, (operation as never)[field], "nothing here");
     }
@@ -57,7 +63,7 @@ export class Methods {
     for (const method of [...IDEMPOTENT, ...OTHERS, "OTHER"]) {
       const idempotent = IDEMPOTENT.includes(method);
       // A hedge would send a write twice.
-      const { hedge, coalesce, ...writes } = operation;
+      const { hedge, ...writes } = operation;
       const settings: OperationOptions = idempotent ? { ...operation, idempotent } : writes;
       const classified = { ...settings, classify: () => undefined };
       this.operations.set(method, guarded.operation(method, classified));

@@ -6,7 +6,7 @@ import type { CircuitBreaker } from "../../core/breaker/machine.ts";
 import type { Bulkhead } from "../../core/bulkhead/guard.ts";
 import type { Outcome } from "../../core/call.ts";
 import { checkMs, checkNumber, orDefault } from "../../core/options.ts";
-import type { OperationOptions } from "../../core/policy.ts";
+import type { OperationOptions } from "../../core/policy-options.ts";
 import type { RetryOptions } from "../../core/retry/machine.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import type { CallOptions } from "../../facade/call-options.ts";

@@ -26,7 +26,17 @@ export function isReply(error: unknown): boolean {
   return field(error, "name") === "ReplyError";
 }
 
-/** Puts the mark on an error. It may be the same error for several commands: the last word counts. */
+/**
+ * The same error, for one command alone. All that wait on a connection are rejected with one object when it is lost:
+ * what one call makes of it, that it has given up on it above all, would be said of the others too.
+ */
+export function ownError<E extends Error>(error: E): E {
+  if (isReply(error) || !(error instanceof Error)) return error;
+  const copy = Object.setPrototypeOf(new Error(error.message), Object.getPrototypeOf(error));
+  return Object.defineProperties(copy, Object.getOwnPropertyDescriptors(error));
+}
+
+/** Puts the mark on an error. */
 export function mark<E>(error: E, failure: Failure): E {
   return Object.defineProperty(Object(error), FAILURE, { value: failure, configurable: true });
 }

@@ -8,20 +8,27 @@
  *
  * An error says `effect: none` only where no command of the attempt can have been executed, since a retry repeats all.
  */
+import { Readable } from "node:stream";
 import type { Command } from "ioredis";
 import type { Attempt } from "../../core/attempt.ts";
 import type { Effect } from "../../core/call.ts";
 import { redisMeaning } from "../../core/classifiers/redis.ts";
 import { endOf } from "../end-of.ts";
 import { type Door, MARGIN_MS } from "./door.ts";
-import { isReply, LOST, mark, NO_REPLY, refused, TOO_LATE } from "./failure.ts";
+import { isReply, LOST, mark, NO_REPLY, ownError, refused, TOO_LATE } from "./failure.ts";
+import { misuseOf } from "./misuse.ts";
 import type { RedisClient } from "./options.ts";
 
 /** What a guarded operation runs: your function, with the client. */
 export type RedisWork<T, C> = (redis: C, attempt: Attempt) => T | PromiseLike<T>;
 
-/** Commands that change the connection for all who share it, or keep it. In a pipeline MULTI and EXEC are one write. */
-const OF_ONE_OWNER = new Set("multi watch select subscribe psubscribe ssubscribe monitor".split(" "));
+/** A pipeline, and what it is going to send, of which ioredis tells nobody. */
+interface Pipeline {
+  readonly _queue: readonly Command[];
+}
+
+/** Methods that give no reply, but what sends commands later. */
+const MAKERS = /^(pipeline|multi|[hsz]?scan(Buffer)?Stream)$/;
 
 /** Runs the work with a client, as soon as that is connected. */
 export async function lend<T, C extends RedisClient>(
@@ -48,6 +55,7 @@ class Lease<C extends RedisClient> implements ProxyHandler<C> {
   private executed = 0;
   /** The pipeline that is being written, and why not: half of one would shift the replies of all others. */
   private pipeline: unknown = null;
+  private readonly pipelines: Pipeline[] = [];
   private refusal: Error | null = null;
 
   constructor(door: Door<C>, attempt: Attempt) {
@@ -56,15 +64,30 @@ class Lease<C extends RedisClient> implements ProxyHandler<C> {
     this.lossesBefore = door.losses;
   }
 
-  get(client: C, name: string | symbol): unknown {
-    return name === "sendCommand" ? this.send : Reflect.get(client, name);
+  get(client: C, name: string | symbol, view: C): unknown {
+    if (name === "sendCommand") return this.send;
+    const value: unknown = Reflect.get(client, name);
+    if (typeof value !== "function" || !MAKERS.test(String(name))) return value;
+    return (...words: unknown[]): unknown => {
+      const made = value.apply(view, words);
+      if ("_queue" in made) this.pipelines.push(made);
+      else if (made instanceof Readable) this.quiet(made);
+      return made;
+    };
+  }
+
+  /** A scan reads ahead: that an attempt does so no more when it is over is no news to who has stopped reading. */
+  private quiet(scan: Readable): void {
+    scan.on("error", (error) => {
+      if (this.attempt.state === "sent" && scan.listenerCount("error") === 1) throw error; // as if nobody listened
+    });
   }
 
   private readonly send = (command: Command, pipeline?: unknown): unknown => {
     const refusal = this.refusalOf(command, pipeline);
     if (refusal !== null) {
       if (pipeline !== undefined) this.unanswered ??= refusal;
-      command.reject(refusal);
+      command.reject?.(refusal); // whose arguments cannot be written has been rejected
       // Of our making: where nobody waits for it, it is no fault of the program.
       command.promise.catch(() => {});
       return command.promise;
@@ -74,12 +97,22 @@ class Lease<C extends RedisClient> implements ProxyHandler<C> {
     // What MULTI has queued is executed by EXEC.
     const executes = command.inTransaction ? 0 : 1;
     this.executed += executes;
-    const sent = door.client.sendCommand(command, pipeline as never);
-    command.promise.then(release, (error) => {
-      this.failed(error, executes, pipeline !== undefined);
+    const { reject } = command;
+    command.reject = (error) => reject(ownError(error));
+    try {
+      const sent = door.client.sendCommand(command, pipeline as never);
+      command.promise.then(release, (error) => {
+        this.failed(error, executes, pipeline !== undefined);
+        release();
+      });
+      return sent;
+    } catch (error) {
+      // It was not written, but others of its pipeline wait for replies: they would get those of the next commands.
+      if (pipeline !== undefined) door.client.disconnect(true);
+      this.executed -= executes;
       release();
-    });
-    return sent;
+      throw mark(error, { class: "permanent", effect: this.effect, pushback: "never" });
+    }
   };
 
   private get effect(): Effect {
@@ -103,11 +136,12 @@ class Lease<C extends RedisClient> implements ProxyHandler<C> {
   private refusalOf(command: Command, pipeline: unknown): Error | null {
     if (pipeline !== undefined && pipeline === this.pipeline) return this.refusal;
     this.pipeline = pipeline;
-    this.refusal = this.check(command, pipeline === undefined);
+    const whole = this.pipelines.find(({ _queue: [first] }) => first === command);
+    this.refusal = this.check(whole?._queue ?? [command]);
     return this.refusal;
   }
 
-  private check(command: Command, alone: boolean): Error | null {
+  private check(commands: readonly Command[]): Error | null {
     const { attempt, door, effect } = this;
     if (attempt.state !== "sent") return new Error("the attempt is over: it sends nothing any more");
     if (door.losses !== this.lossesBefore || !door.open) {
@@ -117,19 +151,7 @@ class Lease<C extends RedisClient> implements ProxyHandler<C> {
     const leftMs = attempt.timeLeftMs;
     if (leftMs <= MARGIN_MS)
       return refused(attempt, TOO_LATE, { class: "transient", effect, ended: endOf(attempt) });
-    const wrong = alone ? misused(command, leftMs) : null;
+    const wrong = misuseOf(commands, leftMs);
     return wrong === null ? null : mark(new Error(wrong), { class: "permanent", effect, pushback: "never" });
   }
-}
-
-/** Why a command must not be sent on a connection that others wait for; null if it may. */
-function misused(command: Command, leftMs: number): string | null {
-  const name = command.name.toLowerCase();
-  if (OF_ONE_OWNER.has(name)) {
-    return `${name} changes a connection that all calls share: use multi() as a pipeline, or a client of its own`;
-  }
-  const blocksMs = command.extractBlockingTimeout();
-  if (blocksMs == null || (blocksMs > 0 && blocksMs < leftMs)) return null;
-  const until = blocksMs === 0 ? "without end" : `for ${blocksMs} ms`;
-  return `${name} may block ${until}, longer than its attempt has: what it gets later is lost`;
 }

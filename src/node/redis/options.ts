@@ -2,7 +2,7 @@
 import type { Redis } from "ioredis";
 import { OptionError } from "../../core/errors.ts";
 import { checkKeys, checkObject } from "../../core/options.ts";
-import type { DependencyOptions } from "../../core/policy.ts";
+import type { DependencyOptions } from "../../core/policy-options.ts";
 
 /** A client of ioredis for one server, or one found by sentinels. */
 export type RedisClient = Redis<"legacy"> | Redis<"resp3"> | Redis<"legacy" | "resp3">;

@@ -4,7 +4,7 @@ import type { KeyedBreakers } from "../../core/breaker/guard.ts";
 import type { CircuitBreaker } from "../../core/breaker/machine.ts";
 import type { Outcome } from "../../core/call.ts";
 import { checkObject } from "../../core/options.ts";
-import type { OperationOptions } from "../../core/policy.ts";
+import type { OperationOptions } from "../../core/policy-options.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import type { CallOptions } from "../../facade/call-options.ts";
 import { type Dependency, dependency, type Operation, type WithFallback } from "../../facade/dependency.ts";

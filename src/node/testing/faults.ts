@@ -67,9 +67,10 @@ async function suffer<T>(fault: Fault, start: () => Promise<T>, place: Place): P
   throw errorOf(fault, "ECONNRESET");
 }
 
-/** An answer that nobody hears: its body, if it has one, would hold a socket. */
+/** An answer that nobody hears: its body, if it has one, would hold a socket. Not every reply is the platform's. */
 async function discard(answer: unknown): Promise<void> {
-  if (answer instanceof Response) await answer.body?.cancel().catch(() => {});
+  const { body } = Object(answer) as Partial<Response>;
+  if (typeof body?.getReader === "function") await body.cancel().catch(() => {});
 }
 
 function errorOf(fault: { readonly error?: unknown }, code: string): unknown {

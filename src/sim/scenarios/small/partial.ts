@@ -1,5 +1,5 @@
 /** A dependency of which a part fails, then all: what a breaker gives away or lets through, and one that opens in part. */
-import type { OperationOptions } from "../../../core/policy.ts";
+import type { OperationOptions } from "../../../core/policy-options.ts";
 import { VirtualRuntime } from "../../../testing/virtual-runtime.ts";
 import { endIn, operationOf, type Scenario, start } from "./scenario.ts";
 

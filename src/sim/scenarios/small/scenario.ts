@@ -2,12 +2,8 @@
 import type { Attempt } from "../../../core/attempt.ts";
 import { PLAIN_CALL } from "../../../core/call.ts";
 import { FAILURE } from "../../../core/classify.ts";
-import {
-  type DependencyOptions,
-  DependencyPolicy,
-  type OperationOptions,
-  type OperationPolicy,
-} from "../../../core/policy.ts";
+import { DependencyPolicy, type OperationPolicy } from "../../../core/policy.ts";
+import type { DependencyOptions, OperationOptions } from "../../../core/policy-options.ts";
 import type { Runtime } from "../../../core/runtime.ts";
 
 /** What a small scenario gives: names and numbers. */
