@@ -15,6 +15,7 @@ import { explainText } from "./explain-text.ts";
 /** The command `explain`. */
 export function explainCommand(): Command {
   const basketly = new Command("basketly")
+    .showHelpAfterError()
     .description("The guards of one of Basketly's settings.")
     .requiredOption("--setting <name>", SETTINGS.join(", "))
     .option("--json", "print numbers and sentences as JSON", false)
@@ -27,6 +28,7 @@ export function explainCommand(): Command {
       }, json),
     );
   const file = new Command("file")
+    .showHelpAfterError()
     .description("The guards of a system file.")
     .argument("<path>", "a system file as JSON")
     .option("--json", "print numbers and sentences as JSON", false)

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -37,5 +37,37 @@ it("says what to do when it is not built", () => {
     expect(stderr).toContain("npm run build");
   } finally {
     rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+it("needs no package that its manifest does not list", () => {
+  const folder = mkdtempSync(join(tmpdir(), "plimsoll-"));
+  try {
+    const modules = join(folder, "node_modules");
+    const installed = join(modules, "@plimsoll", "cli");
+    const repo = join(home, "..");
+    const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    const listed = Object.keys(manifestOf(home).dependencies).filter((name) => name !== "plimsoll");
+    // An empty folder hides what may be installed further up.
+    for (const name of Object.keys(manifestOf(repo).peerDependencies))
+      if (!listed.includes(name)) mkdirSync(join(modules, name), { recursive: true });
+    // Copies, since a link would find what is installed beside the original.
+    for (const part of ["bin", "dist", "package.json"])
+      cpSync(join(home, part), join(installed, part), { recursive: true });
+    for (const part of ["dist", "package.json"])
+      cpSync(join(repo, part), join(modules, "plimsoll", part), { recursive: true });
+    for (const name of listed) symlinkSync(join(repo, "node_modules", name), join(modules, name));
+    const { status, stderr } = plimsoll(installed, "explain", "basketly", "--setting", "guarded");
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+it("says what --setting may be, when it is left out", () => {
+  for (const command of ["replay", "explain"]) {
+    const { status, stderr } = plimsoll(home, command, "basketly");
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/required option '--setting <name>'[\s\S]*C0-cap40/);
   }
 });

@@ -26,9 +26,9 @@ export abstract class PlimsollError extends Error {
 }
 
 /** How many frames the errors made from here on record. Where intrinsics are frozen it stays as it is. */
-export function limitStacks(frames: typeof Error.stackTraceLimit): void {
+export function limitStacks(frames: number | undefined): void {
   try {
-    Error.stackTraceLimit = frames;
+    (Error as { stackTraceLimit?: number | undefined }).stackTraceLimit = frames;
   } catch {
     // A stack more is better than no answer.
   }

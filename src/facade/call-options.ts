@@ -19,7 +19,7 @@ export interface CallOptions {
   readonly criticality?: Criticality | undefined;
   /** Whose it is; told likewise. */
   readonly tenant?: string | undefined;
-  /** What it is about: for coalescing, stale answers and breakers by key. Default: nothing in particular. */
+  /** What it is about: for coalescing, stale answers, and guards by key. Default: nothing in particular. */
   readonly key?: string | undefined;
   /** The same on every attempt; makes a write repeatable. */
   readonly idempotencyKey?: string | undefined;

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { explainText } from "../../cli/src/explain-text.ts";
 import { report } from "../../cli/src/replay/report.ts";
 import { EVIDENCE } from "../../src/core/index.ts";
+import { dependency } from "../../src/index.node.ts";
 import { replayBasketly } from "../../src/sim/index.ts";
 import { basketlySystem, explainSystem, parametersOf } from "../../src/system/index.ts";
 import { optionsIn, plain } from "../lib/options.ts";
@@ -190,6 +191,16 @@ it("every guard has a page, and the pages are listed", () => {
 
 describe("docs/guards/README.md", () => {
   const { prose } = page("docs/guards/README.md");
+
+  it("names what an attempt has", async () => {
+    const rows = tableUnder(page("docs/guards/README.md"), "What the work gets");
+    const names = rows.flatMap((row) => [...cell(row, "field").matchAll(/[a-zA-Z]+(?=\(|,|$)/g)].map(String));
+    expect(names).toContain("timeLeftMs");
+    const missing = await dependency({ name: "stock" }).operation("view")((attempt) =>
+      names.filter((name) => !(name in attempt)),
+    );
+    expect(missing).toEqual([]);
+  });
 
   it("has the table of evidence, row by row", () => {
     const said = tableUnder(page("docs/guards/README.md"), "Evidence").map((row) =>

@@ -23,3 +23,7 @@ it("a wrong type fails, and so does an expected error that does not come", () =>
 it("a pure ring has no clock, timer, console, process or page, and has abort signals", () => {
   expect(errorsOf("pure")).toEqual(["2 TS2304", "3 TS2304", "3 TS2584", "3 TS2591", "4 TS2584", "5 TS2339"]);
 });
+
+it("a program without Node's types can check our declarations", () => {
+  expect(errorsOf("user")).toEqual(["11 TS2322"]);
+});

@@ -24,6 +24,7 @@ interface Flags {
 /** The command `replay`. */
 export function replayCommand(): Command {
   const basketly = new Command("basketly")
+    .showHelpAfterError()
     .description("The shop whose stock service has a slow database for 20 seconds, from 20:00:00 on.")
     .requiredOption("--setting <name>", `the guards: ${SETTINGS.join(", ")}`)
     .option("--seed <n>", "seed of all randomness", "1")

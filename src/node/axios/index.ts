@@ -12,7 +12,7 @@ import type { Attempt } from "../../core/attempt.ts";
 import type { Runtime } from "../../core/runtime.ts";
 import { exchange } from "../http-clients/exchange.ts";
 import { canRepeat, type ReplyHead } from "../http-clients/meaning.ts";
-import { type HttpClientOptions, Methods } from "../http-clients/methods.ts";
+import { checkInstance, type HttpClientOptions, Methods } from "../http-clients/methods.ts";
 import { IDEMPOTENCY_KEY } from "../wire/headers.ts";
 
 export type { HttpClientOptions } from "../http-clients/methods.ts";
@@ -33,6 +33,7 @@ interface CancelSignal extends AbortSignal {
  * interceptors are added to the new one. Throws an `OptionError` for a wrong option.
  */
 export function guard(instance: AxiosInstance, options: HttpClientOptions, runtime?: Runtime): AxiosInstance {
+  checkInstance(instance, "create", "axios, or what axios.create() gives");
   const methods = new Methods(options, runtime);
   const { adapter } = instance.defaults;
   const config = { adapter: guarded(methods, (request) => axios.getAdapter(adapter, request)(request)) };

@@ -1,7 +1,7 @@
 /** `plimsoll/got`: an instance of got under guards. Needs the optional peer `got`. */
 import type { ExtendOptions, Got } from "got";
 import type { Runtime } from "../../core/runtime.ts";
-import { type HttpClientOptions, Methods } from "../http-clients/methods.ts";
+import { checkInstance, type HttpClientOptions, Methods } from "../http-clients/methods.ts";
 import { guarded } from "./request.ts";
 
 export type { HttpClientOptions } from "../http-clients/methods.ts";
@@ -19,6 +19,7 @@ export function guard<O extends ExtendOptions>(
   options: HttpClientOptions,
   runtime?: Runtime,
 ): Got<O> {
+  checkInstance(got, "extend", "got, or what got.extend() gives");
   const methods = new Methods(options, runtime);
   return around(methods, got as Got) as Got<O>;
 }

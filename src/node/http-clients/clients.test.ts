@@ -5,7 +5,10 @@ import { createGzip } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { bodyOf, serve, sleep, until } from "../../../test/lib/http.ts";
 import { CLIENTS, statusOf } from "../../../test/lib/http-clients.ts";
-import { RefusedError, TimeoutError } from "../../core/index.ts";
+import { OptionError, RefusedError, TimeoutError } from "../../core/index.ts";
+import { guard as guardAxios } from "../axios/index.ts";
+import { guard as guardGot } from "../got/index.ts";
+import { guard as guardKy } from "../ky/index.ts";
 
 const failed = (asked: Promise<unknown>): Promise<unknown> =>
   asked.then(
@@ -270,3 +273,14 @@ describe.each(Object.entries(CLIENTS))("%s", (name, client) => {
     expect(make({ timeout: 5 })).toThrow("dependency.timeout");
   });
 });
+
+it.each(Object.entries({ ky: guardKy, axios: guardAxios, got: guardGot }))(
+  "%s refuses what is no instance of its client",
+  (name, guard) => {
+    for (const wrong of [undefined, {}, { operation: {} }]) {
+      const make = () => guard(wrong as never, { name: "stock" });
+      expect(make).toThrow(OptionError);
+      expect(make).toThrow(`allowed: ${name}, or`);
+    }
+  },
+);

@@ -34,6 +34,12 @@ const TIME_LEFT: TimeLeftHeader = "x-envoy-expected-rq-timeout-ms";
 const IDEMPOTENT: readonly string[] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "QUERY"];
 const OTHERS: readonly string[] = ["POST", "PATCH"];
 
+/** Refuses what is no instance of a client; `maker` is its method that makes another one. */
+export function checkInstance(instance: unknown, maker: "create" | "extend", allowed: string): void {
+  if (typeof (instance as Record<string, unknown> | null)?.[maker] !== "function")
+    throw new OptionError("guard.instance", instance, allowed);
+}
+
 /** Checked options, and operations by method. */
 export class Methods {
   private readonly marginMs: number;

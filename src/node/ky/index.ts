@@ -3,6 +3,7 @@ import type { KyInstance } from "ky";
 import type { Runtime } from "../../core/runtime.ts";
 import { FetchGuard, type FetchGuardOptions } from "../http-clients/guarded-fetch.ts";
 import { canRepeat } from "../http-clients/meaning.ts";
+import { checkInstance } from "../http-clients/methods.ts";
 
 export type { FetchGuardOptions } from "../http-clients/guarded-fetch.ts";
 export type { HttpClientOptions } from "../http-clients/methods.ts";
@@ -12,6 +13,7 @@ export type { HttpClientOptions } from "../http-clients/methods.ts";
  * are off in it. Throws an `OptionError` for a wrong option.
  */
 export function guard(ky: KyInstance, options: FetchGuardOptions, runtime?: Runtime): KyInstance {
+  checkInstance(ky, "extend", "ky, or what ky.create() gives");
   const guarded = new FetchGuard(options, runtime);
   /** Requests of which it is known that their body can be sent again. ky makes a stream of every body. */
   const repeatable = new WeakSet<Request>();
