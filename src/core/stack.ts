@@ -42,8 +42,14 @@ export interface Binding {
   /** What repeats spend; null for no budget. */
   readonly budget: Budget | null;
   readonly minUsefulMs: number;
-  /** A leaf without guards and without the judge of the operation's answers, for work of a guard's own. */
-  leaf(settings: { attemptTimeoutMs: number }): Leaf;
+  /** A leaf with no guards but these, and without the judge of the operation's answers: for work of a guard's own. */
+  leaf(settings: LeafSettings): Leaf;
+}
+
+/** What a guard's own work is bounded by. */
+export interface LeafSettings {
+  readonly attemptTimeoutMs: number;
+  readonly admitters: readonly Admitter[];
 }
 
 /** A guard made from options; it gets its runtime in a stack, so one guard serves production and simulation. */
@@ -169,8 +175,8 @@ export class Stack {
       budget = null,
       minUsefulMs = 0,
     } = this.options;
-    const leaf = ({ attemptTimeoutMs }: { attemptTimeoutMs: number }): Leaf => {
-      const own = this.newLeaf([], attemptTimeoutMs);
+    const leaf = ({ attemptTimeoutMs, admitters }: LeafSettings): Leaf => {
+      const own = this.newLeaf(admitters, attemptTimeoutMs);
       const made = { ...own, budget: null, minUsefulMs: 0, judge: null };
       this.leaves.push(made);
       return made;

@@ -180,8 +180,9 @@ const breaker = z.strictObject({
 
 const ofAllFallbacks = {
   reserveMs: ms.optional(),
+  limit: whole(1, 1_000_000).optional(),
   timeoutMs: timeoutMs.optional(),
-  permanent: z.boolean().optional(),
+  permanent: bool.optional(),
   exercise: share.optional(),
 };
 
@@ -199,7 +200,7 @@ const fallback = z.union(
   ],
   {
     error:
-      "the name of a function, or { run, reserveMs, timeoutMs, permanent, exercise }, or one of kind stale (maxAgeMs) or default (value)",
+      "the name of a function, or { run, reserveMs, timeoutMs, limit, permanent, exercise }, or one of kind stale (maxAgeMs) or default (value)",
   },
 );
 

@@ -379,3 +379,17 @@ export function nestedRetry(): string | undefined {
   const call = lab.start(stack, (attempt) => attempt.fail(new Error("from below"), true));
   return only(call, "failed").stoppedBy?.reason;
 }
+
+/** How many of so many calls get a substitute that hangs. */
+export function substitutesAtOnce(calls: number): number {
+  const lab = new Lab();
+  let substitutes = 0;
+  const run = (): void => void substitutes++;
+  const stack = lab.stack([fallback({ run })]);
+  for (let i = 0; i < calls; i++)
+    lab.start(stack, (attempt) => {
+      if (attempt.kind === "fallback") run();
+      else attempt.fail(fault("transient"));
+    });
+  return substitutes;
+}

@@ -293,6 +293,7 @@ export const DEFAULTS: readonly Default[] = [
     seen.fallbackTimes().both,
     seen.fallbackTimes({ reserveMs: 30 }).both,
   ]),
+  row("FallbackCommonOptions.limit", "Infinity", 1_000, () => seen.substitutesAtOnce(1_000)),
   row("FallbackCommonOptions.permanent", "false", "failed", seen.permanentFailure),
   row("FallbackCommonOptions.exercise", "0", 0, seen.exercised),
   row("StaleOptions.maxAgeMs", "none", GIVEN, () =>

@@ -15,6 +15,7 @@ import type { Random } from "../random.ts";
 import type { Binding, Guard } from "../stack.ts";
 import { plain } from "../timed-out.ts";
 import { type FallbackOption, type FallbackSettings, fallbackSettings, notExecuted } from "./options.ts";
+import { FallbackPlaces } from "./places.ts";
 
 /** The plan of the primary: its time ends early enough for a substitute. */
 export function reserved(plan: Plan, reserveMs: number): Plan {
@@ -44,7 +45,9 @@ export class FallbackGuard implements Sequence {
     this.settings = settings;
     this.reserveMs = settings.reserveMs;
     this.mindsAnswers = settings.kept !== null || settings.exercise > 0;
-    this.leaf = at.leaf({ attemptTimeoutMs: settings.timeoutMs });
+    const { timeoutMs, limit } = settings;
+    const admitters = limit < Infinity ? [new FallbackPlaces(limit, `${field}.limit`)] : [];
+    this.leaf = at.leaf({ attemptTimeoutMs: timeoutMs, admitters });
     this.random = at.runtime.random.fork(`fallback ${at.dependency}.${at.operation}`);
   }
 

@@ -17,6 +17,11 @@ export interface FallbackCommonOptions {
   readonly reserveMs?: number;
   /** Its own limit in ms, 1 to 2^31 − 1. Default: `reserveMs`, or 100 without one (our choice). */
   readonly timeoutMs?: number;
+  /**
+   * Substitutes in flight at most, 1 to 1,000,000, whole, or Infinity; beyond that the failure stands. One that ignores
+   * its limit in time keeps its place. Default Infinity, right for a local answer (the resilience notes, §08).
+   */
+  readonly limit?: number;
   /** Whether it also replaces permanent failures. Default false: a bad request is not an outage. */
   readonly permanent?: boolean;
   /**
@@ -96,6 +101,7 @@ export interface FallbackSettings {
   readonly run: FallbackFunction;
   readonly reserveMs: number;
   readonly timeoutMs: number;
+  readonly limit: number;
   readonly permanent: boolean;
   readonly exercise: number;
   /** Whether it replaces only what certainly did not run. */
@@ -104,7 +110,7 @@ export interface FallbackSettings {
   readonly kept: StaleAnswers | null;
 }
 
-const COMMON = ["reserveMs", "timeoutMs", "permanent", "exercise"];
+const COMMON = ["reserveMs", "timeoutMs", "limit", "permanent", "exercise"];
 
 /** Checks the option. Throws an `OptionError` that names the field. */
 export function fallbackSettings(option: FallbackOption, field: string): FallbackSettings {
@@ -116,6 +122,12 @@ export function fallbackSettings(option: FallbackOption, field: string): Fallbac
     kept,
     notExecutedOnly: "kind" in options && options.kind === "elsewhere",
     reserveMs,
+    limit: checkNumber(`${field}.limit`, orDefault(options.limit, Infinity), {
+      min: 1,
+      max: 1_000_000,
+      integer: true,
+      orInfinity: true,
+    }),
     permanent: checkBoolean(`${field}.permanent`, orDefault(options.permanent, false)),
     timeoutMs: checkMs(`${field}.timeoutMs`, orDefault(options.timeoutMs, reserveMs || 100), { min: 1 }),
     exercise: checkNumber(`${field}.exercise`, orDefault((options as FallbackCommonOptions).exercise, 0), {
