@@ -98,7 +98,10 @@ async function send(
       await response.body?.cancel();
       throw attempt.signal.reason;
     }
-    if (response.status < 400) return holdUntilRead(response, made.signal as AbortSignal, release);
+    if (response.status < 400) {
+      const request = input instanceof Request ? input : null;
+      return holdUntilRead(response, made.signal as AbortSignal, release, request);
+    }
     throw await errorOf(settings, input, attempt, init, response);
   } catch (error) {
     if (once !== null) once.error = error;

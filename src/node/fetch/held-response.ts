@@ -17,6 +17,8 @@ interface Hold {
   reading: boolean;
   /** The same reply with a body that sees its own end, once somebody wants the stream. */
   watched: Response | null;
+  /** The request: what a `Request` that nobody holds was told to follow, it does not hear. */
+  readonly request: Request | null;
   /** Where a watched body is read from. */
   reader: ReadableStreamDefaultReader<Uint8Array> | null;
 }
@@ -95,9 +97,14 @@ function propertiesOf(kind: Kind): PropertyDescriptorMap {
 
 /**
  * Calls `release` (from `attempt.hold()`, say) when the reply's body has ended, as it does when `signal` fires: the one
- * that the request was sent with.
+ * that the request was sent with. A `request` whose own signal is a part of that lives as long as its reply.
  */
-export function holdUntilRead(response: Response, signal: AbortSignal, release: () => void): Response {
+export function holdUntilRead(
+  response: Response,
+  signal: AbortSignal,
+  release: () => void,
+  request: Request | null = null,
+): Response {
   const kind = kindOf(response);
   if (kind === null || typeof response.body?.getReader !== "function") {
     release();
@@ -112,6 +119,7 @@ export function holdUntilRead(response: Response, signal: AbortSignal, release: 
     },
     reading: false,
     watched: null,
+    request,
     reader: null,
   };
   const givenUp = (): void => giveUp(response, hold, signal.reason);

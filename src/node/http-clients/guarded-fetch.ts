@@ -62,10 +62,11 @@ export class FetchGuard {
     try {
       const copy = repeatable && request.body !== null ? request.clone() : request;
       const response = await this.fetch(copy, { ...init, headers, signal });
-      if (response.status < 400) return holdUntilRead(response, signal, release);
+      if (response.status < 400) return holdUntilRead(response, signal, release, request);
       release();
       // The attempt has ended; what of its time is left bounds the body all the same. (No Response is made above 599.)
-      return response.status > 599 ? response : holdUntilRead(response, signal, abortAtEnd(attempt, late));
+      if (response.status > 599) return response;
+      return holdUntilRead(response, signal, abortAtEnd(attempt, late), request);
     } catch (error) {
       release();
       throw error;
@@ -95,8 +96,11 @@ export function guard(
   runtime?: Runtime,
 ): (input: string | URL | Request, init?: RequestInit) => Promise<Response> {
   const guarded = new FetchGuard(options, runtime);
+  /** What a request was made of: it hears the signal of that one only while somebody holds it. */
+  const origins = new WeakMap<Request, Request>();
   return async (input, init = {}) => {
     const request = new Request(input, init);
+    if (input instanceof Request) origins.set(request, input);
     const { body, ...rest } = init;
     const repeatable = request.body === null || (body != null && canRepeat(body));
     return guarded.send(request, rest, repeatable);
