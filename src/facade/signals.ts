@@ -2,11 +2,14 @@
  * Callers' signals. However many calls hang on one signal, it has one listener of ours, and none once they have all
  * been answered: a process-wide signal never collects listeners.
  */
-import type { CallProcess } from "../core/progress.ts";
+/** Who follows a signal: a call, say. */
+export interface Follower {
+  cancel(reason: unknown): void;
+}
 
 class Calls {
   private readonly signal: AbortSignal;
-  private readonly calls: Set<CallProcess> = new Set();
+  private readonly calls: Set<Follower> = new Set();
   private readonly abort = (): void => {
     const { reason } = this.signal;
     for (const call of [...this.calls]) call.cancel(reason);
@@ -16,12 +19,12 @@ class Calls {
     this.signal = signal;
   }
 
-  add(call: CallProcess): void {
+  add(call: Follower): void {
     if (this.calls.size === 0) this.signal.addEventListener("abort", this.abort);
     this.calls.add(call);
   }
 
-  delete(call: CallProcess): void {
+  delete(call: Follower): void {
     this.calls.delete(call);
     if (this.calls.size === 0) this.signal.removeEventListener("abort", this.abort);
   }
@@ -30,7 +33,7 @@ class Calls {
 const bySignal: WeakMap<AbortSignal, Calls> = new WeakMap();
 
 /** Cancels `call` when `signal` fires. */
-export function follow(signal: AbortSignal, call: CallProcess): void {
+export function follow(signal: AbortSignal, call: Follower): void {
   let calls = bySignal.get(signal);
   if (calls === undefined) {
     calls = new Calls(signal);
@@ -40,6 +43,6 @@ export function follow(signal: AbortSignal, call: CallProcess): void {
 }
 
 /** Stops following: the call has been answered. */
-export function unfollow(signal: AbortSignal, call: CallProcess): void {
+export function unfollow(signal: AbortSignal, call: Follower): void {
   bySignal.get(signal)?.delete(call);
 }

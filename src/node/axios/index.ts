@@ -45,7 +45,7 @@ function guarded(methods: Methods, inner: AxiosAdapter): AxiosAdapter {
     const cancelled = config.cancelToken?.toAbortSignal() as CancelSignal | undefined;
     const { response, error } = await exchange<Reply>(methods, {
       method: config.method ?? "get",
-      signal: signalOf(config.signal as AbortSignal | undefined, cancelled),
+      signals: [config.signal as AbortSignal | undefined, cancelled],
       idempotencyKey: config.headers.get(IDEMPOTENCY_KEY)?.toString(),
       repeatable: canRepeat(config.data),
       send: (attempt, told) => send(inner, config, attempt, told),
@@ -83,9 +83,4 @@ async function send(
 /** With `responseType: "stream"` the attempt lasts as long as the stream. */
 function holdUntilEnd(stream: Readable, attempt: Attempt): void {
   finished(stream, attempt.hold()); // axios ends it when the attempt's signal fires
-}
-
-function signalOf(...signals: (AbortSignal | undefined)[]): AbortSignal | undefined {
-  const given = signals.filter((each) => each != null);
-  return given.length > 1 ? AbortSignal.any(given) : given[0];
 }

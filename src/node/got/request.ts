@@ -72,10 +72,9 @@ class GuardedRequest {
   private async run(methods: Methods): Promise<unknown> {
     await undefined; // as got does: the caller may still say `json()`
     const { options, cancelling } = this;
-    const { signal } = options;
     const reply = await exchange<Reply>(methods, {
       method: options.method,
-      signal: signal === undefined ? cancelling.signal : AbortSignal.any([signal, cancelling.signal]),
+      signals: [options.signal, cancelling.signal],
       idempotencyKey: options.headers[IDEMPOTENCY_KEY]?.toString(),
       repeatable: canRepeat(options.body),
       send: (attempt, told) => this.send(told, attempt.signal),

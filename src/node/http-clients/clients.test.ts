@@ -262,6 +262,23 @@ describe.each(Object.entries(CLIENTS))("%s", (name, client) => {
     expect(await client({})("GET", url)).toBe("green tea");
   });
 
+  // ky itself derives a signal from the caller's for each request.
+  if (name !== "ky")
+    it("leaves nothing on a signal that lives on", async () => {
+      const { url } = await serve((_, response) => response.end("tea"));
+      const { signal } = new AbortController();
+      const ask = client({});
+      for (let i = 0; i < 20; i++) await ask("GET", url, { signal });
+      const dependants = Object.getOwnPropertySymbols(signal).find(
+        ({ description }) => description === "kDependantSignals",
+      );
+      const left =
+        dependants === undefined
+          ? undefined
+          : (signal as unknown as Record<symbol, Set<unknown>>)[dependants];
+      expect(left?.size ?? 0).toBe(0);
+    });
+
   it("refuses wrong options before anything starts", () => {
     const make = (options: object) => () => client(options);
     expect(make({ name: "" })).toThrow("dependency.name");

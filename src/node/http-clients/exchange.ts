@@ -8,13 +8,15 @@
 import type { Attempt } from "../../core/attempt.ts";
 import { FAILURE } from "../../core/classify.ts";
 import { RefusedError } from "../../core/errors.ts";
+import { Leaving } from "./leaving.ts";
 import { meaningOf, neverTwice, type ReplyHead, unrepeatable } from "./meaning.ts";
 import type { Methods } from "./methods.ts";
 
 /** A request, and how its client sends it. */
 export interface Sending<R extends ReplyHead> {
   readonly method: string;
-  readonly signal: AbortSignal | undefined;
+  /** Whatever of these fires first, the caller has left. */
+  readonly signals: readonly (AbortSignal | null | undefined)[];
   /** Makes a POST repeatable; empty like undefined. */
   readonly idempotencyKey: string | null | undefined;
   /** Whether its body can be sent more than once. */
@@ -40,7 +42,9 @@ class BadReply<R extends ReplyHead> extends Error {
 
 /** Makes the request under the guards of its method. Rejects with a refusal, a timeout, or the client's own error. */
 export async function exchange<R extends ReplyHead>(methods: Methods, sending: Sending<R>): Promise<R> {
-  const { idempotencyKey, repeatable, signal } = sending;
+  const { idempotencyKey, repeatable } = sending;
+  const leaving = new Leaving(sending.signals);
+  const { signal } = leaving;
   const method = sending.method.toUpperCase();
   const held = new Set<BadReply<R>>();
   const discardHeld = (): void => {
@@ -67,6 +71,7 @@ export async function exchange<R extends ReplyHead>(methods: Methods, sending: S
     held.delete(outcome.error);
     return outcome.error.reply;
   } finally {
+    leaving.end();
     discardHeld();
   }
 }

@@ -39,7 +39,7 @@ export class FetchGuard {
   send(request: Request, init: RequestInit | undefined, repeatable: boolean): Promise<Response> {
     return exchange<Response>(this.methods, {
       method: request.method,
-      signal: request.signal,
+      signals: [request.signal],
       idempotencyKey: request.headers.get(IDEMPOTENCY_KEY),
       repeatable,
       send: (attempt, told) => this.sendOnce(request, init, repeatable, attempt, told),
